@@ -1,1 +1,1 @@
-
+"""What builds, serves and checks the book. `python -m book` lists the commands."""

@@ -1,0 +1,34 @@
+# One verb per derived artefact; each is one line over `python -m book`. `make help` lists them.
+PYTHON ?= python3
+ifeq ($(OS),Windows_NT)
+VENV_PYTHON := .venv/Scripts/python
+else
+VENV_PYTHON := .venv/bin/python
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help environment book test serve check notebooks clean
+
+help: ## list these commands
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+environment: ## make .venv with the pinned versions
+	@$(PYTHON) code/book/bootstrap.py
+
+book: environment ## execute all cells and build both languages into _build/site/
+	@$(VENV_PYTHON) -m book build
+
+test: environment ## run every test
+	@$(VENV_PYTHON) -m pytest
+
+serve: environment ## serve both languages; rebuild and reload on save
+	@$(VENV_PYTHON) -m book serve
+
+check: environment ## compare the two languages and check the sources (seconds)
+	@$(VENV_PYTHON) -m book check
+
+notebooks: environment ## write the notebooks that learners launch
+	@$(VENV_PYTHON) -m book notebooks
+
+clean: ## remove everything that was built
+	@cd code && $(PYTHON) -m book clean
