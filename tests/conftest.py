@@ -1,0 +1,113 @@
+"""Fixtures that the tests of the built book share: one build, one server, one browser a session."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+# A container's Chromium runs as root and without a screen; none of these hosts may be asked for anything.
+BROWSER_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def run_book(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `python -m book …` on the tree at `root`, with the tree's own `book` and `mtp`."""
+    env = {**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": str(root / "code"), **environment}
+    command = [sys.executable, "-m", "book", *arguments]
+    return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, encoding="utf-8", errors="replace")
+
+
+def copy_tree(target: Path) -> Path:
+    """Copy what the book is made of, without anything built, to `target`."""
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for name in ("chapters", "code", "assets", "binder"):
+        shutil.copytree(ROOT / name, target / name, ignore=ignored)
+    for name in ("_config.yml", "_toc.yml", "pyproject.toml", "constraints.txt", "README.md"):
+        shutil.copy(ROOT / name, target / name)
+    return target
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    """The built site of this tree."""
+    done = run_book(ROOT, "build")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return ROOT / "_build" / "site"
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    # Windows' registry may call scripts text/plain, which browsers refuse to run as modules.
+    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".js": "text/javascript", ".wasm": "application/wasm"}
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+
+def serve(directory: Path) -> tuple[http.server.ThreadingHTTPServer, str]:
+    """Serve `directory` on a free port of the loopback; returns the server and its address without a trailing slash."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=str(directory)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server, f"http://127.0.0.1:{server.server_address[1]}"
+
+
+@pytest.fixture(scope="session")
+def served_site(site: Path) -> Iterator[str]:
+    """Address of the built site at the root of a host."""
+    server, address = serve(site)
+    yield address
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def served_below(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the built site below a path, as GitHub Pages serves a project's site."""
+    top = tmp_path_factory.mktemp("host")
+    shutil.copytree(site, top / "project" / "book")
+    server, address = serve(top)
+    yield f"{address}/project/book"
+    server.shutdown()
+
+
+def browser_executable() -> str | None:
+    """Path of an installed Chromium, or None where Playwright's own is to be tried."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[object]:
+    """A headless Chromium. Where none can be started the tests are skipped, loudly; in CI they fail instead."""
+    from playwright.sync_api import Error, sync_playwright
+
+    with sync_playwright() as playwright:
+        try:
+            chromium = playwright.chromium.launch(executable_path=browser_executable(), args=BROWSER_FLAGS)
+        except Error as error:
+            message = f"NO BROWSER: the pages are not tested. Install one with `playwright install chromium`. {error}"
+            if os.environ.get("CI"):
+                pytest.fail(message)
+            pytest.skip(message)
+        yield chromium
+        chromium.close()
