@@ -110,6 +110,8 @@ def render(tree: Tree, languages: list[str]) -> None:
     if failures:
         raise BookError("; ".join(failures))
     forget_old_caches(tree)
+    for language in languages:
+        forget_old_pages(tree, language)
 
 
 def render_language(tree: Tree, language: str) -> None:
@@ -156,6 +158,14 @@ def forget_old_caches(tree: Tree) -> None:
     for path in current.parent.glob("*"):
         if path != current:
             shutil.rmtree(path, ignore_errors=True)
+
+
+def forget_old_pages(tree: Tree, language: str) -> None:
+    """Remove pages that are no longer in the table of contents; Sphinx leaves them where it wrote them."""
+    for doctree in (html_dir(tree, language).parent / ".doctrees").glob("*.doctree"):
+        if doctree.stem not in tree.pages:
+            doctree.unlink()
+            (html_dir(tree, language) / f"{doctree.stem}.html").unlink(missing_ok=True)
 
 
 def replace_directory(target: Path, fresh: Path) -> None:
