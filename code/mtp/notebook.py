@@ -1,7 +1,9 @@
-"""What cells of the book need of a notebook: numbers for the text around them."""
+"""What cells of the book need of a notebook: numbers for the text around them, and tables."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any
 
 
@@ -24,3 +26,25 @@ class Number(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+class Table:
+    """Rows of values under a header, as the book shows tables.
+
+    Args:
+        header: one title for each column.
+        rows: as many values a row as there are titles; each is shown as its text.
+    """
+
+    def __init__(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        self.header = list(header)
+        self.rows = [[str(value) for value in row] for row in rows]
+
+    def __repr__(self) -> str:
+        return "\n".join("\t".join(line) for line in [self.header, *self.rows])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col">{escape(title)}</th>' for title in self.header)
+        body = ("".join(f"<td>{escape(value)}</td>" for value in row) for row in self.rows)
+        body = "".join(f"<tr>{cells}</tr>" for cells in body)
+        return f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
