@@ -10,7 +10,6 @@ p is the target's probability, q the draft's.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
 from typing import Any
 
 from .validation import check_settings, checked_round, checked_tokens
@@ -36,8 +35,8 @@ class MultiTokenDecoderSim:
         self.min_accept_ratio = min_accept_ratio
         self.history: list[dict[str, Any]] = []
 
-    def propose(self, draft_tokens: Iterable[int]) -> list[int]:
-        """Return the first `max_proposal_len` tokens, in order, as a new list."""
+    def propose(self, draft_tokens: list[int]) -> list[int]:
+        """Return the first `max_proposal_len` tokens, in order, as a new list. Any iterable of integers is taken."""
         tokens = checked_tokens(draft_tokens)
         return tokens[: self.max_proposal_len]
 
@@ -47,7 +46,7 @@ class MultiTokenDecoderSim:
             return bool(target_prob > 0)
         return bool(target_prob >= draft_prob * self.min_accept_ratio)
 
-    def verify(self, draft_probs: Any, target_probs: Any, draft_tokens: Iterable[int]) -> tuple[list[int], int | None]:
+    def verify(self, draft_probs: Any, target_probs: Any, draft_tokens: list[int]) -> tuple[list[int], int | None]:
         """Test all of `draft_tokens` from left to right; the first rejection ends the round.
 
         Args:
@@ -68,7 +67,7 @@ class MultiTokenDecoderSim:
                 return accepted_tokens, position
         return accepted_tokens, None
 
-    def decode(self, draft_probs: Any, target_probs: Any, draft_tokens: Iterable[int]) -> dict[str, Any]:
+    def decode(self, draft_probs: Any, target_probs: Any, draft_tokens: list[int]) -> dict[str, Any]:
         """Run one round and put it on record.
 
         Returns:
