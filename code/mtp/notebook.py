@@ -16,16 +16,8 @@ def glue(name: str, value: Any, form: str = "{}") -> None:
         from myst_nb import glue as store
     except ImportError:
         return
-    store(name, Number(form.format(value)), display=False)
-
-
-class Number(str):
-    """A string that pastes into prose without quotes."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
+    # A str, not a number: the role reads its text as a Python literal and would turn 0.20 into 0.2.
+    store(name, form.format(value), display=False)
 
 
 class Table:
