@@ -28,8 +28,8 @@ class Table:
         rows: as many values a row as there are titles; each is shown as its text.
     """
 
-    def __init__(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        self.header = list(header)
+    def __init__(self, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
+        self.header = [str(title) for title in header]
         self.rows = [[str(value) for value in row] for row in rows]
 
     def __repr__(self) -> str:
