@@ -175,7 +175,7 @@ class _Drawing:
         self.column = (WIDTH - 2 * MARGIN) / self.columns
 
     def svg(self) -> str:
-        parts = [_text(MARGIN, 22, self.headline(), size=16, weight=600)]
+        parts = [_text(MARGIN, 22, self.headline(), size=15, weight=600)]
         for index, token in enumerate([*self.state["tokens"], *self.beyond]):
             parts += _token_box(self.x(index), 38, self.column, str(token), self.status(index), self.words)
         y = 104.0
