@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from string import Template
@@ -30,4 +31,13 @@ def notebooks(tree: Tree, site: Path) -> None:
     write_notebooks(tree, site)
 
 
-STEPS: list[Callable[[Tree, Path], None]] = [front_page, notebooks]
+def package(tree: Tree, site: Path) -> None:
+    """Building the package for launched notebooks."""
+    from .wheel import build_wheel
+
+    build_wheel(tree, site / "wheels")
+    # Binder reads this folder from the branch that it opens.
+    shutil.copytree(tree.root / "binder", site / "binder")
+
+
+STEPS: list[Callable[[Tree, Path], None]] = [front_page, notebooks, package]
