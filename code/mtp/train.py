@@ -27,10 +27,11 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from .checkpoint import END_OF_TEXT, save_checkpoint, train_tokenizer
-from .data import load_corpus
+from .data import Corpus, load_corpus
+from .lookups import NGramTable
 from .model import ModelConfig, MTPLanguageModel
 
-IGNORED = -100
+NGRAM_ENTRIES = 60_000
 
 
 @dataclass(frozen=True)
@@ -263,8 +264,20 @@ def train(language: str, out: Path, plan: TrainingPlan, vocab_size: int, save_ev
         "losses": [[round(loss, 4) for loss in parts] for parts in training.losses[::10]],
     }
     save_checkpoint(out, training.model, tokenizer)
+    save_companions(out, tokenizer, corpus)
     (out / "losses.json").write_text(json.dumps(record), encoding="utf-8")
     print(f"held-out losses (next token, then MTP depths): {record['held_out']}; checkpoint in {out}")
+
+
+def save_companions(out: Path, tokenizer: Tokenizer, corpus: Corpus, prompts: int = 30, length: int = 24) -> None:
+    """What the benchmark needs beside the model, so that it needs no corpus: the n-gram table, and held-out prompts."""
+    NGramTable.count(encode_stream(tokenizer, corpus.train).tolist(), NGRAM_ENTRIES).save(out / "ngram.safetensors")
+    texts = {"tune": corpus.tune, "test": corpus.test}
+    beginnings = {
+        name: [ids[:length] for text in documents if len(ids := tokenizer.encode(text).ids) >= length][:prompts]
+        for name, documents in texts.items()
+    }
+    (out / "prompts.json").write_text(json.dumps(beginnings) + "\n", encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,0 +1,90 @@
+"""Candidates of the checkpoint's own MTP module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from .proposal import Proposal
+from .verification import draw
+
+if TYPE_CHECKING:
+    from .decoding import Session
+
+
+class MTPDrafter:
+    """The target's own MTP module, reused for every candidate after the first.
+
+    Args:
+        sample: draw candidates from the warped draft distribution where the temperature is above 0. If not, take the likeliest:
+            a deterministic draft, with one-hot q.
+    """
+
+    name = "mtp"
+
+    def __init__(self, sample: bool = True) -> None:
+        self.sample = sample
+
+    def start(self, session: Session) -> None:
+        self.cache = session.engine.draft_cache(len(session.tokens), session.capacity)
+
+    def read(self, session: Session) -> None:
+        """Fill the draft cache with every slot whose state and next token are known; returns the last state of each row.
+
+        The next token of a prompt's slot is the prompt's own, also where a chunk ends: it is never a predicted one.
+        """
+        self._ingest(session)
+
+    def _ingest(self, session: Session) -> Tensor:
+        base = self.cache.lengths
+        counts = [
+            min(len(states), len(tokens) - 1 - length) for states, tokens, length in zip(session.pending, session.tokens, base)
+        ]
+        width = max(counts)
+        if min(counts) == width:
+            states = torch.stack([states[:width] for states in session.pending])
+        else:
+            states = torch.zeros(len(counts), width, session.pending[0].shape[-1], dtype=session.engine.dtype)
+            for row, count in enumerate(counts):
+                states[row, :count] = session.pending[row][:count]
+        following = [
+            [*tokens[length + 1 : length + 1 + count], *[0] * (width - count)]
+            for tokens, length, count in zip(session.tokens, base, counts)
+        ]
+        out = session.engine.mtp(states, torch.tensor(following), self.cache)
+        self.cache.rollback([length + count for length, count in zip(base, counts)])
+        session.pending = [states[count:] for states, count in zip(session.pending, counts)]
+        return out[torch.arange(len(counts)), torch.tensor(counts) - 1] if len(counts) > 1 else out[:, counts[0] - 1]
+
+    def propose(self, session: Session, counts: list[int]) -> Proposal:
+        depth = max(counts)
+        if depth == 0:
+            return Proposal([[] for _ in counts], [None] * len(counts))
+        engine, state = session.engine, self._ingest(session)
+        kept = self.cache.lengths
+        steps: list[list[int]] = []
+        drawn_from: list[Tensor] = []
+        for step in range(depth):
+            if step:
+                state = engine.mtp(state[:, None], torch.tensor(steps[-1])[:, None], self.cache)[:, 0]
+            tokens, q = self._choose(session, engine.mtp_logits(state))
+            steps.append(tokens)
+            drawn_from.append(q)
+        # The chain's own slots are guesses at the trunk's states: they go, whatever verification says.
+        self.cache.rollback(kept)
+        candidates = [[tokens[row] for tokens in steps[:count]] for row, count in enumerate(counts)]
+        sampled = [self.sample and temperature > 0 for temperature in session.temperatures]
+        q_rows = [
+            torch.stack([q[row] for q in drawn_from[:count]]) if used and count else None
+            for row, (count, used) in enumerate(zip(counts, sampled))
+        ]
+        return Proposal(candidates, q_rows)
+
+    def _choose(self, session: Session, logits: Tensor) -> tuple[list[int], Tensor]:
+        """One token for each row of logits (B, V), and the distributions that they come from."""
+        if not self.sample or not any(session.temperatures):
+            return logits.argmax(-1).tolist(), logits
+        q = session.warp_rows(logits[:, None])[:, 0]
+        return [draw(row, generator) for row, generator in zip(q, session.generators)], q
