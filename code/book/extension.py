@@ -6,10 +6,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import courses, svg_figure
+from . import courses, interface, mathml, svg_figure
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    courses.setup(app)
-    svg_figure.setup(app)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    for part in (courses, svg_figure, mathml, interface):
+        part.setup(app)
+    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,24 +4,79 @@ from __future__ import annotations
 
 import html
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from string import Template
 
-from .tree import LANGUAGES, Tree
+from .tree import LANGUAGES, BookError, Tree
+from .words import WORDS
 
 TEMPLATES = Path(__file__).parent / "templates"
-LANGUAGE_NAMES = {"zh": "中文", "en": "English"}
 LANGUAGE_TAGS = {"zh": "zh-CN", "en": "en"}
+OTHER = {"zh": "en", "en": "zh"}
+# What Sphinx and its extensions write that no page of ours loads.
+LEFT_OVER = ("_static", "_sphinx_design_static", "genindex.html", "search.html", "searchindex.js", "objects.inv", ".buildinfo")
 
 
-def front_page(tree: Tree, site: Path) -> None:
-    """Writing the front page that chooses a language."""
-    template = Template((TEMPLATES / "front.html").read_text(encoding="utf-8"))
-    titles = {f"title_{language}": html.escape(tree.title(language)) for language in LANGUAGES}
-    (site / "index.html").write_text(template.substitute(titles), encoding="utf-8")
+def assets(tree: Tree, site: Path) -> None:
+    """Writing styles, scripts and icons."""
+    from .highlight import pygments_css
+
+    for language in LANGUAGES:
+        for name in LEFT_OVER:
+            path = site / language / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    target = site / "assets"
+    target.mkdir()
+    styles = (tree.root / "assets" / "css" / "book.css").read_text(encoding="utf-8")
+    (target / "book.css").write_text(styles + pygments_css(), encoding="utf-8")
+    for path in (*(tree.root / "assets" / "js").glob("*.js"), *(tree.root / "assets" / "icons").iterdir()):
+        shutil.copy(path, target / path.name)
     # Without this file GitHub Pages drops folders whose names begin with an underscore.
     (site / ".nojekyll").touch()
+
+
+def front_pages(tree: Tree, site: Path) -> None:
+    """Writing the front page that chooses a language, and the page for wrong addresses."""
+    values = {f"title_{language}": html.escape(tree.title(language)) for language in LANGUAGES}
+    values |= {"base": html.escape(tree.publication.baseurl or "/"), "canonical": _canonical(tree)}
+    for name, target in (("front.html", "index.html"), ("404.html", "404.html")):
+        template = Template((TEMPLATES / name).read_text(encoding="utf-8"))
+        (site / target).write_text(template.substitute(values), encoding="utf-8")
+
+
+def _canonical(tree: Tree) -> str:
+    base = tree.publication.baseurl
+    if not base:
+        return ""
+    links = [f'<link rel="canonical" href="{base}">', f'<link rel="alternate" hreflang="x-default" href="{base}">']
+    links += [f'<link rel="alternate" hreflang="{LANGUAGE_TAGS[language]}" href="{base}{language}/">' for language in LANGUAGES]
+    return "\n".join(links)
+
+
+def sitemap(tree: Tree, site: Path) -> None:
+    """Writing the map of the site for search engines."""
+    base = tree.publication.baseurl
+    robots = "User-agent: *\nAllow: /\n"
+    if base:
+        robots += f"Sitemap: {base}sitemap.xml\n"
+        (site / "sitemap.xml").write_text(sitemap_xml(tree, base), encoding="utf-8")
+    (site / "robots.txt").write_text(robots, encoding="utf-8")
+
+
+def sitemap_xml(tree: Tree, base: str) -> str:
+    """Every page of both languages, each with its twin."""
+    entries = []
+    for name in tree.pages:
+        file = "" if name == tree.pages[0] else f"{name}.html"
+        twins = "".join(
+            f'<xhtml:link rel="alternate" hreflang="{LANGUAGE_TAGS[language]}" href="{base}{language}/{file}"/>' for language in LANGUAGES
+        )
+        entries += [f"<url><loc>{base}{language}/{file}</loc>{twins}</url>" for language in LANGUAGES]
+    head = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">'
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + head + "\n".join(entries) + "</urlset>\n"
 
 
 def notebooks(tree: Tree, site: Path) -> None:
@@ -40,4 +95,30 @@ def package(tree: Tree, site: Path) -> None:
     shutil.copytree(tree.root / "binder", site / "binder")
 
 
-STEPS: list[Callable[[Tree, Path], None]] = [front_page, notebooks, package]
+def home_actions(tree: Tree, site: Path) -> None:
+    """Writing what the home pages offer: where to start, and what to download."""
+    for language in LANGUAGES:
+        words, page = WORDS[language], site / language / "index.html"
+        first = tree.pages[1] if len(tree.pages) > 1 else tree.pages[0]
+        links = [f'<a class="primary" href="{first}.html">{words["start"]}</a>']
+        for kind in ("pdf", "epub"):
+            for file in sorted((site / "downloads").glob(f"*.{language}.{kind}")):
+                size = f"{file.stat().st_size / 1e6:.1f} MB"
+                links.append(f'<a href="../downloads/{file.name}" download>{words[kind].format(size=size)}</a>')
+        text = page.read_text(encoding="utf-8").replace("<!-- actions -->", f'<p class="actions">{"".join(links)}</p>')
+        page.write_text(text, encoding="utf-8")
+
+
+def search_index(tree: Tree, site: Path) -> None:
+    """Indexing both languages for the search."""
+    command = [sys.executable, "-m", "pagefind", "--site", str(site), "--glob", "{zh,en}/*.html"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", errors="replace")
+    if done.returncode or not (site / "pagefind" / "pagefind.js").is_file():
+        raise BookError(f"Pagefind could not index the site: {done.stderr.strip() or done.stdout.strip()}")
+    # Its ready-made interfaces are not used.
+    for pattern in ("pagefind-ui*", "pagefind-modular-ui*", "pagefind-component-ui*", "pagefind-highlight*"):
+        for path in (site / "pagefind").glob(pattern):
+            path.unlink()
+
+
+STEPS: list[Callable[[Tree, Path], None]] = [assets, front_pages, sitemap, notebooks, package, home_actions, search_index]

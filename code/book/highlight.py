@@ -1,0 +1,27 @@
+"""Colours of code for both themes in one set of rules."""
+
+from __future__ import annotations
+
+from pygments.style import Style
+from pygments.styles import get_style_by_name
+from pygments.token import STANDARD_TYPES
+
+LIGHT, DARK = "a11y-high-contrast-light", "a11y-high-contrast-dark"
+
+
+def pygments_css() -> str:
+    """Return one rule a token class, with a pair of colours where the two styles differ from plain text."""
+    light, dark = get_style_by_name(LIGHT), get_style_by_name(DARK)
+    rules = []
+    for token, name in STANDARD_TYPES.items():
+        pair = _colour(light, token), _colour(dark, token)
+        if name and any(pair):
+            first, second = (colour or "inherit" for colour in pair)
+            if "inherit" not in (first, second):
+                rules.append(f".highlight .{name}{{color:light-dark({first},{second})}}")
+    return "\n".join(rules) + "\n"
+
+
+def _colour(style: type[Style], token: object) -> str:
+    colour = style.style_for_token(token)["color"]
+    return f"#{colour}" if colour else ""

@@ -1,0 +1,102 @@
+"""The page round the text: our own layout in place of the theme's, with every word in the page's language.
+
+The theme is sphinx-book-theme; its layout brings 2 MB of styles, icons and scripts and words that it does not translate. Pages are
+rendered through `templates/book.html` instead, which needs one style sheet and one script.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from .courses import language_of
+from .launch import launches
+from .site import LANGUAGE_TAGS, OTHER
+from .tree import Tree
+from .words import WORDS
+
+# What Sphinx writes into bodies in English whatever the language.
+TITLES = {
+    "Link to this heading": "heading_link",
+    "Permalink to this heading": "heading_link",
+    "Link to this image": "figure_link",
+    "Link to this term": "term_link",
+    "Link to this equation": "equation_link",
+    "Link to this table": "table_link",
+    "Link to this code": "heading_link",
+    "Toggle hidden content": "unfold",
+}
+THEBE = re.compile(r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>', re.DOTALL)
+
+
+def page_context(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> str | None:
+    """Give the layout what it needs, and name it as the template; other builders (EPUB) keep their own."""
+    if app.builder.name != "html" or template != "page.html":
+        return None
+    tree, language = Tree(Path(app.srcdir).parents[1]), language_of(app.config)
+    words = WORDS[language]
+    context["body"] = body(context["body"], words, page == app.config.root_doc)
+    context["book"] = {
+        "language": language,
+        "tag": LANGUAGE_TAGS[language],
+        "other": OTHER[language],
+        "other_tag": LANGUAGE_TAGS[OTHER[language]],
+        "words": words,
+        "words_json": json.dumps(words, ensure_ascii=False).replace("<", "\\u003c"),
+        "page": page,
+        "home": page == app.config.root_doc,
+        "description": description(context.get("metatags", "")),
+        "base": tree.publication.baseurl,
+        "launches": launches(tree.publication, language, page) if page in tree.notebook_pages else [],
+        "tags": LANGUAGE_TAGS,
+    }
+    return "book.html"
+
+
+def body(html: str, words: dict[str, str], home: bool) -> str:
+    """The article in the page's language, without what other extensions leave in it."""
+    html = THEBE.sub("", html)
+    for title, key in TITLES.items():
+        html = html.replace(f'title="{title}"', f'title="{words[key]}" aria-label="{words[key]}"')
+        html = html.replace(f'aria-label="{title}"', f'aria-label="{words[key]}"')
+    # A wide table scrolls in a box of its own, which the keyboard can reach.
+    html = boxed_tables(html)
+    if home:
+        html = html.replace("</p>", "</p>\n<!-- actions -->", 1)
+    return html
+
+
+def boxed_tables(html: str) -> str:
+    """Put each table into a box that scrolls; the report of a check lays itself out."""
+    parts = re.split(r"(<table\b[^>]*>|</table>)", html)
+    open_boxes: list[bool] = []
+    for index, part in enumerate(parts):
+        if part.startswith("<table"):
+            open_boxes.append("mtp-report" not in part)
+            parts[index] = f'<div class="scroll" tabindex="0">{part}' if open_boxes[-1] else part
+        elif part == "</table>" and open_boxes.pop():
+            parts[index] = "</table></div>"
+    return "".join(parts)
+
+
+def description(metatags: str) -> str:
+    """The page's own description, from its front matter."""
+    for tag in re.findall(r"<meta[^>]*>", metatags):
+        if 'name="description"' in tag:
+            return re.search(r'content="([^"]*)"', tag)[1]
+    return ""
+
+
+def use_own_layout(app: Sphinx, config: Config) -> None:
+    config.templates_path = [*config.templates_path, str(Path(__file__).parent / "templates")]
+    config.html_math_renderer = "mathml"
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("config-inited", use_own_layout)
+    app.connect("html-page-context", page_context, priority=900)
