@@ -1,26 +1,25 @@
 """Checks that tests and mutants share: a test runs one on the real package, a mutant must make its own fail.
 
-Every check builds its model from scratch, so that it sees what a mutant has replaced.
+Every check builds its model from scratch and calls what may be replaced through its module, so that it sees what a mutant is.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
-from mtp.checkpoint import load_weights
-from mtp.decoding import Session, Target, decode, decode_mtp, decode_plain, one_round, open_session
+from enumeration import LikeliestFirst, Script, distance, enumerate_outputs, target_distribution
+from mtp import checkpoint, decoding
+from mtp.decoding import Session, Target, decode_mtp, decode_plain
 from mtp.engine import Engine
 from mtp.lookups import NGramTable, PromptLookup
 from mtp.model import ModelConfig, MTPLanguageModel, MTPModule
 from mtp.mtp_drafter import MTPDrafter
 from mtp.proposal import Proposal
 from mtp.train import joint_loss
-from mtp.verification import GreedyMatch, SpeculativeSampling
+from mtp.verification import GreedyMatch
 from tiny import TINY, random_tokens, tiny_model, tiny_target
 
 
@@ -56,7 +55,7 @@ def check_module_reuse() -> None:
         for step in range(depth):
             if step:
                 state = engine.mtp(state, text[:, slot + step + 1, None], cache)
-            close(engine.plain(state)[:, 0], wanted[step][:, slot])
+            close(state[:, 0], wanted[step][:, slot])
             close(engine.mtp_logits(state)[:, 0], model.lm_head(wanted[step][:, slot]))
 
 
@@ -68,7 +67,7 @@ def check_engine(dtype: torch.dtype = torch.float64, tolerance: float = 1e-10) -
     for cuts in ([12], [1] * 12, [5, 1, 4, 2]):
         cache = engine.trunk_cache(2, 12)
         states = torch.cat([engine.trunk(part, cache) for part in text.split(cuts, dim=1)], dim=1)
-        close(engine.plain(states), hidden, tolerance)
+        close(states, hidden, tolerance)
         close(engine.logits(states), model.logits(hidden), tolerance)
 
 
@@ -98,7 +97,7 @@ def check_depth_one_loss() -> None:
 def check_missing_mtp_weights_fail() -> None:
     weights = {name: value for name, value in tiny_model().state_dict().items() if "mtp_layers.0.input_proj" not in name}
     try:
-        load_weights(MTPLanguageModel(TINY), weights)
+        checkpoint.load_weights(MTPLanguageModel(TINY), weights)
     except ValueError as error:
         assert "model.mtp_layers.0.input_proj.weight" in str(error)
         return
@@ -178,9 +177,9 @@ def check_greedy_equality(ks: Sequence[int] = (1, 2, 3, 4)) -> None:
     assert [result.tokens for result in decode_plain(target, PROMPTS, max_new_tokens=20)] == wanted
     for k in ks:
         for drafter in all_drafters(target.engine.model):
-            results = decode(target, PROMPTS, drafter, k, max_new_tokens=20)
+            results = decoding.decode(target, PROMPTS, drafter, k, max_new_tokens=20)
             assert [result.tokens for result in results] == wanted, (drafter.name, k)
-            alone = decode(target, PROMPTS[2:3], drafter, k, max_new_tokens=20)[0]
+            alone = decoding.decode(target, PROMPTS[2:3], drafter, k, max_new_tokens=20)[0]
             assert alone.tokens == wanted[2], (drafter.name, k)
 
 
@@ -188,7 +187,7 @@ def check_growth() -> None:
     """A round adds what it accepted and one more, less what was cut."""
     target = tiny_target()
     for drafter in all_drafters(target.engine.model):
-        result = decode(target, [[1, 2, 3]], drafter, 3, max_new_tokens=21)[0]
+        result = decoding.decode(target, [[1, 2, 3]], drafter, 3, max_new_tokens=21)[0]
         assert all(record.emitted == record.accepted + 1 - record.truncated for record in result.rounds), drafter.name
         assert len(result.tokens) == 1 + sum(record.emitted for record in result.rounds) == 21
 
@@ -196,7 +195,7 @@ def check_growth() -> None:
 def check_adversary_gets_nothing() -> None:
     target = tiny_target()
     for k in (1, 2, 4):
-        result = decode(target, [[1, 2, 3]], adversarial(target.engine.model), k, max_new_tokens=20)[0]
+        result = decoding.decode(target, [[1, 2, 3]], adversarial(target.engine.model), k, max_new_tokens=20)[0]
         assert result.ledger.accepted == 0 and result.ledger.drafted > 0
         assert result.tokens == greedy_continuation(target.engine.model, [1, 2, 3], 20)
 
@@ -206,7 +205,7 @@ def forced_rounds(target: Target, prompts: list[list[int]], accepted: list[list[
 
     MTP drafts (and fills its cache), then its candidates are replaced by right ones up to the wanted a and a wrong one after.
     """
-    model, k, drafter = target.engine.model, 3, MTPDrafter()
+    model, k = target.engine.model, 3
     wanted: list[int] = []
 
     class Steered(MTPDrafter):
@@ -220,14 +219,14 @@ def forced_rounds(target: Target, prompts: list[list[int]], accepted: list[list[
             return Proposal(steered, [None] * len(counts))
 
     drafter = Steered()
-    session = open_session(target, prompts, k, 0.0, None, None, 0, (), 60, None)
+    session = decoding.open_session(target, prompts, k, 0.0, None, None, 0, (), 60, None)
     drafter.start(session)
     for row, token in enumerate(session.sample(session.prefill(chunk, drafter))):
         session.emit(row, [token])
     for per_row in accepted:
         wanted[:] = per_row
         before = [len(tokens) for tokens in session.tokens]
-        records = one_round(session, drafter, k, [GreedyMatch()] * len(prompts))
+        records = decoding.one_round(session, drafter, k, [GreedyMatch()] * len(prompts))
         assert [record.accepted for record in records if record] == per_row
         compare_caches(session, drafter)
         for row, a in enumerate(per_row):
@@ -275,16 +274,13 @@ def check_stop_and_limit() -> None:
     for stop in set(text):
         first = text.index(stop)
         for k in (1, 3, 4):
-            result = decode(target, [[1, 2, 3]], perfect(target.engine.model), k, stop=[stop], max_new_tokens=30)[0]
+            result = decoding.decode(target, [[1, 2, 3]], perfect(target.engine.model), k, stop=[stop], max_new_tokens=30)[0]
             assert result.tokens == text[: first + 1]
             assert result.ledger.truncated == sum(record.accepted + 1 for record in result.rounds) - first
     for limit in range(1, 12):
         for k in (1, 3, 4):
-            result = decode(target, [[1, 2, 3]], perfect(target.engine.model), k, stop=(), max_new_tokens=limit)[0]
+            result = decoding.decode(target, [[1, 2, 3]], perfect(target.engine.model), k, stop=(), max_new_tokens=limit)[0]
             assert result.tokens == text[:limit]
-
-
-SHIPPED_PROMPTS = 50
 
 
 def shipped_divergences(language: str, dtype: torch.dtype, prompts: list[list[int]], ks: Sequence[int], new_tokens: int) -> list[dict[str, Any]]:
@@ -294,7 +290,7 @@ def shipped_divergences(language: str, dtype: torch.dtype, prompts: list[list[in
     found = []
     for drafter in (MTPDrafter(), PromptLookup(), target.ngram_table()):
         for k in ks:
-            results = decode(target, prompts, drafter, k, stop=(), max_new_tokens=new_tokens)
+            results = decoding.decode(target, prompts, drafter, k, stop=(), max_new_tokens=new_tokens)
             for index, (prompt, result, wanted) in enumerate(zip(prompts, results, plain)):
                 if result.tokens != wanted:
                     place = next(i for i, (one, other) in enumerate(zip(result.tokens, wanted)) if one != other)
@@ -302,3 +298,46 @@ def shipped_divergences(language: str, dtype: torch.dtype, prompts: list[list[in
                     best = target.engine.model.logits(target.engine.model.hidden(text))[0, -1].topk(2).values
                     found.append({"drafter": drafter.name, "k": k, "prompt": index, "place": place, "margin": (best[0] - best[1]).item()})
     return found
+
+
+# --- distributions ------------------------------------------------------------------------------------------------------
+
+FEW = ModelConfig(vocab_size=3, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=32)
+TEMPERATURE, TOP_P = 0.8, 0.95
+
+
+def few_target() -> Target:
+    """Three tokens, none of them certain, and a draft that is often wrong."""
+    return tiny_target(FEW, seed=3, spread=0.5)
+
+
+def check_exact_distribution(drafters: Sequence[Callable[[], Any]] = (MTPDrafter,), count: int = 4, k: int = 2) -> None:
+    """Every path through the real loop: the joint distribution of the next tokens is the target's own."""
+    target, prompt = few_target(), [1, 2, 0]
+    wanted = target_distribution(target, prompt, count, TEMPERATURE, TOP_P)
+    for make in drafters:
+
+        def run(script: Script) -> list[int]:
+            return decoding.decode(
+                target, [prompt], make(), k, temperature=TEMPERATURE, top_p=TOP_P, stop=(), max_new_tokens=count, generators=[script]
+            )[0].tokens
+
+        found = enumerate_outputs(run)
+        assert abs(sum(found.values()) - 1) < 1e-12
+        assert distance(found, wanted) < 1e-12, (make, distance(found, wanted))
+
+
+def check_exact_distribution_of_a_batch() -> None:
+    """A row at T = 0.8 beside rows of other temperatures and lengths keeps its own distribution."""
+    target, prompts = few_target(), [[2], [1, 2, 0], [0, 1]]
+    wanted = target_distribution(target, prompts[1], 3, TEMPERATURE, TOP_P)
+    for others in ((0.0, 2.0), (3.0, 0.3)):
+
+        def run(script: Script) -> list[int]:
+            return decode_mtp(
+                target, prompts, 2, temperature=[others[0], TEMPERATURE, others[1]], top_p=TOP_P, stop=(), max_new_tokens=3,
+                generators=[LikeliestFirst(), script, LikeliestFirst()],
+            )[1].tokens  # fmt: skip
+
+        found = enumerate_outputs(run)
+        assert distance(found, wanted) < 1e-12, (others, distance(found, wanted))

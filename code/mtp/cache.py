@@ -37,7 +37,7 @@ class KVCache:
         self.store = torch.zeros(layers, 2, rows, heads, capacity, head_dim, dtype=dtype)
         self.lengths = [0] * rows
         self.capacity = capacity
-        self._flat = [(layer[0].flatten(0, 1), layer[1].flatten(0, 1)) for layer in self.store]
+        self._keys, self._values = self.store[:, 0].flatten(1, 2).mT, self.store[:, 1].flatten(1, 2)
 
     def rollback(self, lengths: list[int]) -> None:
         """Forget what lies beyond `lengths`, one a row. Moves lengths only: no entry is erased or copied.
@@ -79,29 +79,34 @@ class Reservation:
     """
 
     def __init__(self, cache: KVCache, count: int) -> None:
-        self.cache, self.count = cache, count
+        self.rows, self.count = len(cache.lengths), count
         self.end = max(cache.lengths) + count
-        dtype = cache.store.dtype
+        # Views of all layers at once: a slice costs as much as a small product.
+        self._keys, self._values = cache._keys[..., : self.end].unbind(0), cache._values[:, :, : self.end].unbind(0)
         if len(set(cache.lengths)) == 1:
             self.start, self.positions = cache.lengths[0], None
-            self.mask = _causal(count, self.start, dtype) if count > 1 else None
-            return
-        self.start = None
-        self.positions = torch.tensor(cache.lengths)[:, None] + torch.arange(count)
-        hidden = torch.arange(self.end) > self.positions[..., None]
-        mask = torch.zeros(hidden.shape, dtype=dtype).masked_fill_(hidden, float("-inf"))
-        self.mask = mask.repeat_interleave(cache.store.shape[3], dim=0)
-        self._rows = torch.arange(len(cache.lengths))[:, None].expand_as(self.positions)
+            self._targets = cache.store[..., self.start : self.end, :].permute(0, 2, 4, 1, 3, 5).unbind(0)
+            self.mask = _causal(count, self.start, cache.store.dtype) if count > 1 else None
+        else:
+            self.start = None
+            self.positions = torch.tensor(cache.lengths)[:, None] + torch.arange(count)
+            self._targets = cache.store.permute(0, 2, 4, 1, 3, 5).unbind(0)
+            self._places = torch.arange(self.rows)[:, None].expand_as(self.positions), self.positions
+            hidden = torch.arange(self.end) > self.positions[..., None]
+            mask = torch.zeros(hidden.shape, dtype=cache.store.dtype).masked_fill_(hidden, float("-inf"))
+            self.mask = mask.repeat_interleave(cache.store.shape[3], dim=0)
 
     def write(self, layer: int, keys_values: Tensor) -> tuple[Tensor, Tensor]:
-        """Write (rows, count, 2, heads, head_dim) into `layer`; returns its keys and values, each (rows · heads, end, head_dim)."""
+        """Write (rows, count, 2, heads, head_dim) into `layer`.
+
+        Returns:
+            The layer's keys (rows · heads, head_dim, end) and values (rows · heads, end, head_dim), new ones included.
+        """
         if self.positions is None:
-            self.cache.store[layer, :, :, :, self.start : self.end] = keys_values.permute(2, 0, 3, 1, 4)
+            self._targets[layer].copy_(keys_values)
         else:
-            # Indexed dimensions come first: (rows, count, 2, heads, head_dim), as given.
-            self.cache.store[layer].permute(1, 3, 0, 2, 4)[self._rows, self.positions] = keys_values
-        keys, values = self.cache._flat[layer]
-        return keys[:, : self.end], values[:, : self.end]
+            self._targets[layer][self._places] = keys_values
+        return self._keys[layer], self._values[layer]
 
 
 def _causal(count: int, start: int, dtype: torch.dtype) -> Tensor:

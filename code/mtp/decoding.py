@@ -23,6 +23,7 @@ from tokenizers import Tokenizer
 from tokenizers.decoders import DecodeStream
 from torch import Tensor
 
+from .chance import draw
 from .checkpoint import END_OF_TEXT, SHIPPED, load_checkpoint
 from .mtp_drafter import MTPDrafter
 from .engine import Engine
@@ -30,7 +31,7 @@ from .lookups import NGramTable, PromptLookup
 from .metrics import Ledger
 from .model import MTPLanguageModel
 from .proposal import Drafter
-from .verification import GreedyMatch, SpeculativeSampling, draw
+from .verification import GreedyMatch, SpeculativeSampling
 from .warping import warp
 
 Prompt = str | Sequence[int]
@@ -135,7 +136,7 @@ class Session:
 
     Attributes:
         tokens: for each row the whole text, prompt included.
-        pending: for each row (S, 2D), the trunk's states of the last committed positions, oldest first.
+        pending: for each row (S, D), the trunk's states of the last committed positions, oldest first.
         temperatures, generators: one for each row.
     """
 
@@ -181,7 +182,7 @@ class Session:
         longest = max(self.prompt_lengths)
         chunk = chunk or longest
         last: list[Tensor] = [torch.empty(0)] * len(self.tokens)
-        self.pending = [torch.empty(0, 2 * self.engine.width, dtype=self.engine.dtype) for _ in self.tokens]
+        self.pending = [torch.empty(0, self.engine.width, dtype=self.engine.dtype) for _ in self.tokens]
         for start in range(0, longest, chunk):
             counts = [min(max(length - start, 0), chunk) for length in self.prompt_lengths]
             width, base = max(counts), self.cache.lengths

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from .chance import draw
 from .proposal import Proposal
-from .verification import draw
 
 if TYPE_CHECKING:
     from .decoding import Session
@@ -69,7 +69,8 @@ class MTPDrafter:
         for step in range(depth):
             if step:
                 state = engine.mtp(state[:, None], torch.tensor(steps[-1])[:, None], self.cache)[:, 0]
-            tokens, q = self._choose(session, engine.mtp_logits(state))
+            wanted = [step < count for count in counts]
+            tokens, q = self._choose(session, engine.mtp_logits(state), wanted)
             steps.append(tokens)
             drawn_from.append(q)
         # The chain's own slots are guesses at the trunk's states: they go, whatever verification says.
@@ -82,9 +83,12 @@ class MTPDrafter:
         ]
         return Proposal(candidates, q_rows)
 
-    def _choose(self, session: Session, logits: Tensor) -> tuple[list[int], Tensor]:
-        """One token for each row of logits (B, V), and the distributions that they come from."""
+    def _choose(self, session: Session, logits: Tensor, wanted: list[bool]) -> tuple[list[int], Tensor]:
+        """One token for each row of logits (B, V), and the distributions that they come from.
+
+        A row that wants no more candidates draws nothing: what it draws later must not depend on its neighbours.
+        """
         if not self.sample or not any(session.temperatures):
             return logits.argmax(-1).tolist(), logits
         q = session.warp_rows(logits[:, None])[:, 0]
-        return [draw(row, generator) for row, generator in zip(q, session.generators)], q
+        return [draw(row, generator) if more else 0 for row, generator, more in zip(q, session.generators, wanted)], q
