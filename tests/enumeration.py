@@ -71,7 +71,9 @@ def enumerate_outputs(run: Callable[[Script], Sequence[int]]) -> dict[tuple[int,
     return found
 
 
-def target_distribution(target: Target, prompt: list[int], count: int, temperature: float, top_p: float | None) -> dict[tuple[int, ...], float]:
+def target_distribution(
+    target: Target, prompt: list[int], count: int, temperature: float, top_p: float | None
+) -> dict[tuple[int, ...], float]:
     """The target's own distribution of the next `count` tokens, from the model's definition."""
     found = {(): 1.0}
     for _ in range(count):

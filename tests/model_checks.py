@@ -164,7 +164,14 @@ def random_drafter(vocab: int, seed: int = 0) -> ScriptedDrafter:
 
 def all_drafters(model: MTPLanguageModel) -> list[Any]:
     table = {(): 1, (3,): 4, (2, 5): 7, (1, 2, 3): 9}
-    return [MTPDrafter(), PromptLookup(), NGramTable(table), perfect(model), adversarial(model), random_drafter(model.config.vocab_size)]
+    return [
+        MTPDrafter(),
+        PromptLookup(),
+        NGramTable(table),
+        perfect(model),
+        adversarial(model),
+        random_drafter(model.config.vocab_size),
+    ]
 
 
 PROMPTS = [[1, 2, 3, 4], [5], [6, 7, 6, 7, 6, 7, 6], [12, 0, 3]]
@@ -200,7 +207,9 @@ def check_adversary_gets_nothing() -> None:
         assert result.tokens == greedy_continuation(target.engine.model, [1, 2, 3], 20)
 
 
-def forced_rounds(target: Target, prompts: list[list[int]], accepted: list[list[int]], chunk: int | None = None) -> tuple[Session, MTPDrafter]:
+def forced_rounds(
+    target: Target, prompts: list[list[int]], accepted: list[list[int]], chunk: int | None = None
+) -> tuple[Session, MTPDrafter]:
     """Run rounds in which row r accepts exactly accepted[round][r] of its candidates; check both caches after each.
 
     MTP drafts (and fills its cache), then its candidates are replaced by right ones up to the wanted a and a wrong one after.
@@ -214,7 +223,9 @@ def forced_rounds(target: Target, prompts: list[list[int]], accepted: list[list[
             steered = []
             for tokens, count, a in zip(session.tokens, counts, wanted):
                 right = greedy_continuation(model, tokens, count)
-                steered.append([token if place < a else (token + 1) % model.config.vocab_size for place, token in enumerate(right)])
+                steered.append(
+                    [token if place < a else (token + 1) % model.config.vocab_size for place, token in enumerate(right)]
+                )
             assert all(len(row) == k for row in proposal.candidates)
             return Proposal(steered, [None] * len(counts))
 
@@ -283,7 +294,9 @@ def check_stop_and_limit() -> None:
             assert result.tokens == text[:limit]
 
 
-def shipped_divergences(language: str, dtype: torch.dtype, prompts: list[list[int]], ks: Sequence[int], new_tokens: int) -> list[dict[str, Any]]:
+def shipped_divergences(
+    language: str, dtype: torch.dtype, prompts: list[list[int]], ks: Sequence[int], new_tokens: int
+) -> list[dict[str, Any]]:
     """Where greedy decoding with a drafter leaves plain decoding, with the target's top-2 margin at that place."""
     target = Target.load(language, dtype)
     plain = [result.tokens for result in decode_plain(target, prompts, stop=(), max_new_tokens=new_tokens)]
@@ -296,13 +309,17 @@ def shipped_divergences(language: str, dtype: torch.dtype, prompts: list[list[in
                     place = next(i for i, (one, other) in enumerate(zip(result.tokens, wanted)) if one != other)
                     text = torch.tensor([[*prompt, *wanted[:place]]])
                     best = target.engine.model.logits(target.engine.model.hidden(text))[0, -1].topk(2).values
-                    found.append({"drafter": drafter.name, "k": k, "prompt": index, "place": place, "margin": (best[0] - best[1]).item()})
+                    found.append(
+                        {"drafter": drafter.name, "k": k, "prompt": index, "place": place, "margin": (best[0] - best[1]).item()}
+                    )
     return found
 
 
 # --- distributions ------------------------------------------------------------------------------------------------------
 
-FEW = ModelConfig(vocab_size=3, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=32)
+FEW = ModelConfig(
+    vocab_size=3, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=32
+)
 TEMPERATURE, TOP_P = 0.8, 0.95
 
 
@@ -319,7 +336,15 @@ def check_exact_distribution(drafters: Sequence[Callable[[], Any]] = (MTPDrafter
 
         def run(script: Script) -> list[int]:
             return decoding.decode(
-                target, [prompt], make(), k, temperature=TEMPERATURE, top_p=TOP_P, stop=(), max_new_tokens=count, generators=[script]
+                target,
+                [prompt],
+                make(),
+                k,
+                temperature=TEMPERATURE,
+                top_p=TOP_P,
+                stop=(),
+                max_new_tokens=count,
+                generators=[script],
             )[0].tokens
 
         found = enumerate_outputs(run)

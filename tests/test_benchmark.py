@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from mtp import benchmark as clock
@@ -36,7 +35,16 @@ def test_fields_that_the_course_and_the_book_read(record: dict):
         assert {"drafter", "k", "temperature", "tokens_per_second", "tokens_per_round", "survival", "speedup", "predicted_speedup",
                 "output_equal"} <= set(run)  # fmt: skip
         assert run["ttft_ms"] > 0 and run["throughput"] == run["tokens_per_second"] > 0 and run["verify_cost_ms"] > 0
-    for field in ("engine", "engine_version", "model", "hardware", "mtp_layers_loaded", "verification_rule", "input_tokens", "calls"):
+    for field in (
+        "engine",
+        "engine_version",
+        "model",
+        "hardware",
+        "mtp_layers_loaded",
+        "verification_rule",
+        "input_tokens",
+        "calls",
+    ):
         assert record[field]
     assert record["acceptance_simulated"] is False
 

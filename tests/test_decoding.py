@@ -120,7 +120,11 @@ def test_exact_distribution_of_a_row_in_a_batch():
 def test_plain_sampling_is_the_targets_distribution():
     target, prompt = few_target(), [1, 2, 0]
     found = enumerate_outputs(
-        lambda script: decode_plain(target, [prompt], temperature=TEMPERATURE, top_p=TOP_P, stop=(), max_new_tokens=3, generators=[script])[0].tokens
+        lambda script: (
+            decode_plain(
+                target, [prompt], temperature=TEMPERATURE, top_p=TOP_P, stop=(), max_new_tokens=3, generators=[script]
+            )[0].tokens
+        )
     )
     assert distance(found, target_distribution(target, prompt, 3, TEMPERATURE, TOP_P)) < 1e-12
 
@@ -129,7 +133,11 @@ def test_enumeration_notices_a_wrong_temperature():
     """The yardstick itself: the same loop at T = 1 lies far from the target at T = 0.8."""
     target, prompt = few_target(), [1, 2, 0]
     found = enumerate_outputs(
-        lambda script: decode_mtp(target, [prompt], 2, temperature=1.0, top_p=TOP_P, stop=(), max_new_tokens=3, generators=[script])[0].tokens
+        lambda script: (
+            decode_mtp(target, [prompt], 2, temperature=1.0, top_p=TOP_P, stop=(), max_new_tokens=3, generators=[script])[
+                0
+            ].tokens
+        )
     )
     assert distance(found, target_distribution(target, prompt, 3, TEMPERATURE, TOP_P)) > 0.01
 
@@ -199,7 +207,9 @@ def check_chi_square(language: str, samples: int = 1500) -> None:
     counts = torch.zeros(exact.numel(), dtype=torch.float64)
     for start in range(0, samples, 250):
         chances = [FirstForced(first, 10_000 + start + row) for row in range(250)]
-        for result in decode_mtp(target, [head] * 250, 2, temperature=0.8, top_p=top_p, stop=(), max_new_tokens=4, generators=chances):
+        for result in decode_mtp(
+            target, [head] * 250, 2, temperature=0.8, top_p=top_p, stop=(), max_new_tokens=4, generators=chances
+        ):
             counts[result.tokens[1] * exact.shape[1] + result.tokens[2]] += 1
     cells = (exact.flatten() * samples >= 5).nonzero().flatten()
 
@@ -212,7 +222,11 @@ def check_chi_square(language: str, samples: int = 1500) -> None:
     def simulate(p: torch.Tensor, times: int) -> torch.Tensor:
         generator = torch.Generator().manual_seed(1)
         drawn = torch.multinomial(p.flatten().expand(times, -1), samples, replacement=True, generator=generator)
-        return statistic(torch.zeros(times, p.numel(), dtype=torch.float64).scatter_add_(1, drawn, torch.ones_like(drawn, dtype=torch.float64)))
+        return statistic(
+            torch.zeros(times, p.numel(), dtype=torch.float64).scatter_add_(
+                1, drawn, torch.ones_like(drawn, dtype=torch.float64)
+            )
+        )
 
     line = 1.15 * simulate(exact, 100).max()
     assert (simulate(wrong, 100) > line).double().mean() >= 0.99
@@ -340,7 +354,9 @@ def test_bad_settings_are_named(settings: dict[str, Any], named: str):
 
 def test_drafter_that_answers_less_is_fine():
     target = tiny_target()
-    drafter = ScriptedDrafter(lambda tokens, count: greedy_continuation(target.engine.model, tokens, min(count, len(tokens) % 3)))
+    drafter = ScriptedDrafter(
+        lambda tokens, count: greedy_continuation(target.engine.model, tokens, min(count, len(tokens) % 3))
+    )
     results = decode(target, [[1, 2, 3], [4, 5]], drafter, 4, max_new_tokens=20)
     assert [r.tokens for r in results] == [greedy_continuation(target.engine.model, p, 20) for p in ([1, 2, 3], [4, 5])]
     assert TINY.vocab_size > max(results[0].tokens)

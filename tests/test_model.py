@@ -11,7 +11,9 @@ from model_checks import check_engine, check_golden_join, check_module_reuse
 from mtp.model import ModelConfig, MTPLanguageModel, MTPModule
 from tiny import TINY, random_tokens, tiny_model
 
-SMALLEST = ModelConfig(vocab_size=3, hidden_size=2, intermediate_size=1, num_hidden_layers=1, num_attention_heads=1, rms_norm_eps=1e-30)
+SMALLEST = ModelConfig(
+    vocab_size=3, hidden_size=2, intermediate_size=1, num_hidden_layers=1, num_attention_heads=1, rms_norm_eps=1e-30
+)
 
 
 def test_join_golden():
@@ -119,7 +121,13 @@ def test_depth_out_of_range(depth: int):
 
 @pytest.mark.parametrize(
     "name, value",
-    [("vocab_size", 0), ("num_hidden_layers", True), ("hidden_size", 3.0), ("num_nextn_predict_layers", 2), ("hidden_size", 15)],
+    [
+        ("vocab_size", 0),
+        ("num_hidden_layers", True),
+        ("hidden_size", 3.0),
+        ("num_nextn_predict_layers", 2),
+        ("hidden_size", 15),
+    ],
 )
 def test_bad_config_is_named(name: str, value: object):
     with pytest.raises(ValueError, match=name):

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 import torch
-from model_checks import check_depth_one_loss
+from model_checks import check_depth_one_loss, greedy_continuation
 from mtp import data, train
 from mtp.checkpoint import load_checkpoint
 from mtp.data import Corpus, load_corpus
 from mtp.decoding import Target, decode_mtp
 from mtp.model import ModelConfig, MTPLanguageModel
-from mtp.train import Training, TrainingPlan, batch_of, joint_loss, module_loss, orthogonalise
+from mtp.train import Training, TrainingPlan, batch_of, joint_loss, module_loss, orthogonalise, own_texts
 from tiny import TINY, random_tokens, tiny_model
 
-PLAN = TrainingPlan(steps=40, module_steps=20, batch=4, length=16, warm_up=4)
+OWN = {"own_batches": 2, "own_rows": 4, "beginning": 4}
+PLAN = TrainingPlan(steps=40, module_steps=20, own_steps=10, **OWN, batch=4, length=16, warm_up=4)
 
 
 def pattern(length: int = 4000) -> torch.Tensor:
@@ -53,11 +54,13 @@ def test_module_loss_is_the_cross_entropy_against_the_target():
 
 
 def test_module_phase_leaves_the_trunk_alone():
-    training = Training(TINY, TrainingPlan(steps=2, module_steps=3, batch=2, length=12, warm_up=1), pattern())
+    training = Training(
+        TINY, TrainingPlan(steps=2, module_steps=3, own_steps=2, **OWN, batch=2, length=12, warm_up=1), pattern()
+    )
     for _ in range(2):
         training.step()
     before = {name: value.clone() for name, value in training.model.state_dict().items()}
-    for _ in range(3):
+    for _ in range(5):
         training.step()
     changed = {name for name, value in training.model.state_dict().items() if not torch.equal(value, before[name])}
     assert changed and all("mtp_layers" in name for name in changed)
@@ -74,21 +77,30 @@ def test_training_learns_at_every_depth():
 
 
 def test_resumed_training_ends_where_an_unbroken_one_does(tmp_path: Path):
-    plan = TrainingPlan(steps=5, module_steps=3, batch=2, length=12, warm_up=2)
+    plan = TrainingPlan(steps=5, module_steps=3, own_steps=3, **OWN, batch=2, length=12, warm_up=2)
     whole = Training(TINY, plan, pattern())
-    for _ in range(8):
+    for _ in range(11):
         whole.step()
-    for stop in (3, 6):
+    for stop in (3, 6, 9):
         broken = Training(TINY, plan, pattern())
         for _ in range(stop):
             broken.step()
         broken.save(tmp_path / "training.pt")
         resumed = Training(TINY, plan, pattern())
         resumed.load(tmp_path / "training.pt")
-        for _ in range(8 - stop):
+        for _ in range(11 - stop):
             resumed.step()
         assert resumed.losses == whole.losses
         assert all(torch.equal(value, resumed.model.state_dict()[name]) for name, value in whole.model.state_dict().items())
+
+
+def test_own_texts_are_the_targets():
+    """Greedy batches first: what follows each beginning is what the target says."""
+    training = Training(TINY, PLAN, pattern())
+    rows = own_texts(training.model, training.stream, PLAN).view(-1, PLAN.length)
+    assert len(rows) == OWN["own_batches"] * OWN["own_rows"]
+    for row in rows[: OWN["own_rows"]]:
+        assert row[4:].tolist() == greedy_continuation(training.model, row[:4].tolist(), PLAN.length - 4)
 
 
 def test_state_of_another_plan_is_refused(tmp_path: Path):
@@ -98,10 +110,12 @@ def test_state_of_another_plan_is_refused(tmp_path: Path):
 
 
 def test_rates():
-    rates = [PLAN.rate(step) for step in range(60)]
-    assert rates[0] == pytest.approx(0.25) and rates[40] == pytest.approx(0.25)
+    rates = [PLAN.rate(step) for step in range(70)]
+    assert rates[0] == rates[40] == rates[60] == pytest.approx(0.25)
     assert rates[4:20] == [1.0] * 16
-    assert rates[39] == pytest.approx(2 / 40) and rates[59] == pytest.approx(2 / 20)
+    assert rates[39] == pytest.approx(2 / 40) and rates[59] == pytest.approx(2 / 20) and rates[69] == pytest.approx(2 / 10)
+    with pytest.raises(ValueError, match="beyond the plan"):
+        PLAN.rate(70)
 
 
 def test_batches_depend_on_seed_and_step_only():
@@ -160,11 +174,26 @@ def test_unknown_language():
 
 def test_one_command_writes_a_whole_checkpoint(monkeypatch, tmp_path: Path, capsys):
     """The command end to end on a corpus of a few lines, stopped and resumed."""
-    documents = [f"and the {word} said unto them, behold the {word} of the land" for word in ("king", "man", "son", "house") * 30]
+    documents = [
+        f"and the {word} said unto them, behold the {word} of the land" for word in ("king", "man", "son", "house") * 30
+    ]
     monkeypatch.setattr(train, "load_corpus", lambda language: Corpus.split(documents))
     monkeypatch.setattr(train, "ModelConfig", train_config)
     monkeypatch.setattr(train, "TrainingPlan", small_plan)
-    arguments = ["--language", "en", "--out", str(tmp_path / "out"), "--steps", "6", "--module-steps", "4", "--vocab-size", "280"]
+    arguments = [
+        "--language",
+        "en",
+        "--out",
+        str(tmp_path / "out"),
+        "--steps",
+        "6",
+        "--module-steps",
+        "4",
+        "--own-steps",
+        "3",
+        "--vocab-size",
+        "280",
+    ]
     train.main(arguments)
     first = load_checkpoint(tmp_path / "out")[0].state_dict()
     train.main(arguments)
@@ -180,4 +209,4 @@ def train_config(vocab_size: int) -> ModelConfig:
 
 
 def small_plan(**changes: int) -> TrainingPlan:
-    return TrainingPlan(**{"batch": 2, "length": 16, "warm_up": 2, **changes})
+    return TrainingPlan(**{**OWN, "batch": 2, "length": 16, "warm_up": 2, **changes})

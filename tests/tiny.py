@@ -13,7 +13,9 @@ TINY = ModelConfig(
 )
 
 
-def tiny_model(config: ModelConfig = TINY, seed: int = 0, dtype: torch.dtype = torch.float64, spread: float = 0.7) -> MTPLanguageModel:
+def tiny_model(
+    config: ModelConfig = TINY, seed: int = 0, dtype: torch.dtype = torch.float64, spread: float = 0.7
+) -> MTPLanguageModel:
     """Every parameter random, norm weights and biases too, so that none can be left out unnoticed."""
     generator = torch.Generator().manual_seed(seed)
     model = MTPLanguageModel(config).to(dtype).eval().requires_grad_(False)

@@ -26,9 +26,9 @@ import torch
 from tqdm import tqdm
 
 from .decoding import Decoded, Session, Target, decode, decode_plain, open_session
-from .mtp_drafter import MTPDrafter
-from .lookups import NGramTable, PromptLookup
+from .lookups import PromptLookup
 from .metrics import Ledger
+from .mtp_drafter import MTPDrafter
 from .proposal import Drafter
 
 SAMPLING = 0.8
@@ -73,7 +73,9 @@ class Arm:
         self.outputs[index] = result.tokens
 
 
-def measure(target: Target, arms: list[Arm], prompts: list[list[int]], repeats: int, new_tokens: int, progress: bool = True) -> None:
+def measure(
+    target: Target, arms: list[Arm], prompts: list[list[int]], repeats: int, new_tokens: int, progress: bool = True
+) -> None:
     """Run every arm on every prompt, `repeats` times, interleaved."""
     for arm in arms:
         arm.run(target, prompts[0], 0, min(new_tokens, 16))
@@ -89,7 +91,9 @@ def measure(target: Target, arms: list[Arm], prompts: list[list[int]], repeats: 
                     bar.update()
 
 
-def choose_k(target: Target, drafter: Callable[[], Drafter], temperature: float, prompts: list[list[int]], new_tokens: int) -> int:
+def choose_k(
+    target: Target, drafter: Callable[[], Drafter], temperature: float, prompts: list[list[int]], new_tokens: int
+) -> int:
     """The fastest k of 1 … 4 for a drafter, on prompts kept for that."""
     arms = [Arm("", k, temperature, drafter) for k in range(1, 5)]
     measure(target, arms, prompts, 1, new_tokens, progress=False)
@@ -213,7 +217,8 @@ def benchmark(
         measure(target, arms, test, repeats, new_tokens, progress)
         after = time_calls(target, temperature)
         times = CallTimes(
-            {n: (before.t[n] + after.t[n]) / 2 for n in before.t}, {n: (before.draft[n] + after.draft[n]) / 2 for n in before.draft}
+            {n: (before.t[n] + after.t[n]) / 2 for n in before.t},
+            {n: (before.draft[n] + after.draft[n]) / 2 for n in before.draft},
         )
         runs += [describe(arm, arms[0], times) for arm in arms]
         calls[str(temperature)] = {
@@ -257,7 +262,9 @@ def held_out_prompts(language: str) -> dict[str, list[list[int]]]:
     return json.loads((SHIPPED / language / "prompts.json").read_text(encoding="utf-8"))
 
 
-def batch_sweep(language: str, sizes: Sequence[int] = (1, 2, 4, 8, 16, 32), k: int = 3, repeats: int = 3, new_tokens: int = 60) -> list[dict[str, Any]]:
+def batch_sweep(
+    language: str, sizes: Sequence[int] = (1, 2, 4, 8, 16, 32), k: int = 3, repeats: int = 3, new_tokens: int = 60
+) -> list[dict[str, Any]]:
     """Greedy MTP against plain decoding at several batch sizes: tokens a second of the whole batch, and the paired ratio."""
     target = Target.load(language)
     texts = held_out_prompts(language)["test"]

@@ -52,7 +52,7 @@ class KVCache:
                 raise ValueError(f"lengths[{row}]={wanted!r} must lie between 0 and the present length {present}")
         self.lengths = list(lengths)
 
-    def reserve(self, count: int) -> "Reservation":
+    def reserve(self, count: int) -> Reservation:
         """Make room for `count` more positions in every row and advance the lengths; write them layer by layer.
 
         Raises:

@@ -25,11 +25,11 @@ from torch import Tensor
 
 from .chance import draw
 from .checkpoint import END_OF_TEXT, SHIPPED, load_checkpoint
-from .mtp_drafter import MTPDrafter
 from .engine import Engine
 from .lookups import NGramTable, PromptLookup
 from .metrics import Ledger
 from .model import MTPLanguageModel
+from .mtp_drafter import MTPDrafter
 from .proposal import Drafter
 from .verification import GreedyMatch, SpeculativeSampling
 from .warping import warp
@@ -186,9 +186,7 @@ class Session:
         for start in range(0, longest, chunk):
             counts = [min(max(length - start, 0), chunk) for length in self.prompt_lengths]
             width, base = max(counts), self.cache.lengths
-            padded = [
-                [*tokens[start : start + count], *[0] * (width - count)] for tokens, count in zip(self.tokens, counts)
-            ]
+            padded = [[*tokens[start : start + count], *[0] * (width - count)] for tokens, count in zip(self.tokens, counts)]
             states = self.engine.trunk(torch.tensor(padded), self.cache)
             self.cache.rollback([length + count for length, count in zip(base, counts)])
             for row, count in enumerate(counts):
@@ -233,7 +231,9 @@ def open_session(
     capacity = max(map(len, tokens)) + max_new_tokens
     positions = target.engine.config.max_position_embeddings
     if capacity > positions:
-        raise ValueError(f"max_new_tokens={max_new_tokens!r} after a prompt of {capacity - max_new_tokens} tokens: the model has {positions} positions")
+        raise ValueError(
+            f"max_new_tokens={max_new_tokens!r} after a prompt of {capacity - max_new_tokens} tokens: the model has {positions} positions"
+        )
     temperatures = list(temperature) if isinstance(temperature, Sequence) else [temperature] * len(tokens)
     if len(temperatures) != len(tokens):
         raise ValueError(f"temperature={temperature!r} must be one number, or one for each of the {len(tokens)} prompts")
@@ -289,12 +289,15 @@ def one_round(session: Session, drafter: Drafter, k: int, rules: list[Any]) -> l
     drafted = time.perf_counter()
     base, width = cache.lengths, max(map(len, proposal.candidates))
     block = [
-        [tokens[-1], *candidates, *[0] * (width - len(candidates))] for tokens, candidates in zip(session.tokens, proposal.candidates)
+        [tokens[-1], *candidates, *[0] * (width - len(candidates))]
+        for tokens, candidates in zip(session.tokens, proposal.candidates)
     ]
     states = engine.trunk(torch.tensor(block), cache)
     p = session.warp_rows(engine.logits(states))
     results = [
-        None if session.done[row] else rules[row].verify(candidates, proposal.q[row], p[row, : len(candidates) + 1], session.generators[row])
+        None
+        if session.done[row]
+        else rules[row].verify(candidates, proposal.q[row], p[row, : len(candidates) + 1], session.generators[row])
         for row, candidates in enumerate(proposal.candidates)
     ]
     verified = time.perf_counter()
@@ -311,14 +314,22 @@ def one_round(session: Session, drafter: Drafter, k: int, rules: list[Any]) -> l
         drafted_here = len(proposal.candidates[row])
         records.append(
             RoundRecord(
-                drafted_here, len(outcome.accepted), outcome.kind, advanced - truncated, truncated, drafted - began, verified - drafted
+                drafted_here,
+                len(outcome.accepted),
+                outcome.kind,
+                advanced - truncated,
+                truncated,
+                drafted - began,
+                verified - drafted,
             )
         )
     cache.rollback(kept)
     return records
 
 
-def _collect(session: Session, target: Target, rounds: Iterator[Any], on_text: Callable[[int, str], None] | None) -> list[Decoded]:
+def _collect(
+    session: Session, target: Target, rounds: Iterator[Any], on_text: Callable[[int, str], None] | None
+) -> list[Decoded]:
     """Run a loop to its end, and hand pieces of text to `on_text(row, piece)` as they are decided."""
     began = time.perf_counter()
     first = began
@@ -338,10 +349,14 @@ def _collect(session: Session, target: Target, rounds: Iterator[Any], on_text: C
                     ended[row] = now
             if on_text is not None:
                 _stream(session, target, streams, shown, on_text)
-    return [_decoded(session, target, row, records[row], first - began, ended[row] - first) for row in range(len(session.tokens))]
+    return [
+        _decoded(session, target, row, records[row], first - began, ended[row] - first) for row in range(len(session.tokens))
+    ]
 
 
-def _stream(session: Session, target: Target, streams: list[DecodeStream], shown: list[int], on_text: Callable[[int, str], None]) -> None:
+def _stream(
+    session: Session, target: Target, streams: list[DecodeStream], shown: list[int], on_text: Callable[[int, str], None]
+) -> None:
     for row, tokens in enumerate(session.tokens):
         pieces = [streams[row].step(target.tokenizer, token) for token in tokens[shown[row] :]]
         shown[row] = len(tokens)

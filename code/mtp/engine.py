@@ -126,7 +126,9 @@ class Engine:
     def draft_cache(self, rows: int, capacity: int) -> KVCache:
         """Raises ValueError when the checkpoint has no MTP layer."""
         if not self.has_mtp:
-            raise ValueError("this checkpoint has no MTP layers (num_nextn_predict_layers=0): MTP cannot be switched on by a flag")
+            raise ValueError(
+                "this checkpoint has no MTP layers (num_nextn_predict_layers=0): MTP cannot be switched on by a flag"
+            )
         return self.cache(rows, capacity, 1)
 
     def trunk(self, tokens: Tensor, cache: KVCache) -> Tensor:

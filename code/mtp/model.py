@@ -43,8 +43,14 @@ class ModelConfig:
     rms_norm_eps: float = 1e-6
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
-                     "max_position_embeddings"):
+        for name in (
+            "vocab_size",
+            "hidden_size",
+            "intermediate_size",
+            "num_hidden_layers",
+            "num_attention_heads",
+            "max_position_embeddings",
+        ):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name} must be an int of at least 1, not {value!r}")
@@ -242,7 +248,9 @@ class MTPLanguageModel(nn.Module):
             ValueError: when the checkpoint has no MTP layer, or depth is out of range.
         """
         if not self.model.mtp_layers:
-            raise ValueError("this checkpoint has no MTP layers (num_nextn_predict_layers=0): MTP cannot be switched on by a flag")
+            raise ValueError(
+                "this checkpoint has no MTP layers (num_nextn_predict_layers=0): MTP cannot be switched on by a flag"
+            )
         if not 1 <= depth <= next_tokens.shape[1]:
             raise ValueError(f"depth={depth!r} must lie between 1 and the number of slots, {next_tokens.shape[1]}")
         return self.model.mtp_layers[0].unroll(hidden, self.model.embed_tokens(next_tokens), depth, self.config.rope_theta)

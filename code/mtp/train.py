@@ -1,10 +1,11 @@
 """Rebuild a checkpoint from its corpus: `python -m mtp.train --language en --out FOLDER`.
 
-Two phases with one clock:
+Three phases with one clock:
 
 1. trunk and MTP module together: next-token loss plus 0.3 times the mean over depths of the MTP loss (DeepSeek-V3, section 2.2),
    the module unrolled the way decoding reuses it;
-2. the module alone, against the frozen trunk's own distributions: what verification compares it with.
+2. the module alone, against the frozen trunk's own distributions: what verification compares it with;
+3. the same on texts that the target has written itself, greedy and sampled: where it will draft (as FastMTP does, arXiv 2509.18362).
 
 Matrices are trained by Muon (Jordan et al. 2024), the rest by AdamW. The state is written every few steps: the same command goes on
 where it was stopped, and ends with the same parameters as a run that was not stopped.
@@ -28,6 +29,7 @@ from tqdm import tqdm
 
 from .checkpoint import END_OF_TEXT, save_checkpoint, train_tokenizer
 from .data import Corpus, load_corpus
+from .decoding import Target, decode_plain
 from .lookups import NGramTable
 from .model import ModelConfig, MTPLanguageModel
 
@@ -40,6 +42,7 @@ class TrainingPlan:
 
     steps: int = 1100
     module_steps: int = 400
+    own_steps: int = 400
     depth: int = 3
     module_depth: int = 4
     mtp_weight: float = 0.3
@@ -48,12 +51,22 @@ class TrainingPlan:
     warm_up: int = 50
     matrix_rate: float = 0.02
     other_rate: float = 3e-3
+    beginning: int = 16
+    own_batches: int = 6
+    own_rows: int = 128
     seed: int = 0
 
     def rate(self, step: int) -> float:
         """Factor on the learning rates: linear warm-up, constant, linear decay over the second half; once in each phase."""
-        total, step = (self.steps, step) if step < self.steps else (self.module_steps, step - self.steps)
-        return min((step + 1) / self.warm_up, 2 * (total - step) / total, 1.0)
+        for total in self.phases:
+            if step < total:
+                return min((step + 1) / self.warm_up, 2 * (total - step) / total, 1.0)
+            step -= total
+        raise ValueError(f"step={step!r} lies beyond the plan, {self.phases}")
+
+    @property
+    def phases(self) -> tuple[int, int, int]:
+        return self.steps, self.module_steps, self.own_steps
 
 
 def batch_of(stream: Tensor, plan: TrainingPlan, step: int) -> Tensor:
@@ -148,6 +161,22 @@ def optimisers(model: MTPLanguageModel, plan: TrainingPlan) -> list[torch.optim.
     ]
 
 
+def own_texts(model: MTPLanguageModel, stream: Tensor, plan: TrainingPlan) -> Tensor:
+    """Texts that the target writes after beginnings from `stream`, one half greedily and one half at temperature 0.8, in one row."""
+    target, generator = Target(model), torch.Generator().manual_seed(plan.seed)
+    new_tokens = plan.length - plan.beginning
+    rows: list[int] = []
+    for number in range(plan.own_batches):
+        starts = torch.randint(len(stream) - plan.beginning, (plan.own_rows,), generator=generator).tolist()
+        prompts = [stream[start : start + plan.beginning].tolist() for start in starts]
+        temperature = 0.8 * (number % 2)
+        texts = decode_plain(
+            target, prompts, temperature=temperature, seed=plan.own_rows * number, stop=(), max_new_tokens=new_tokens
+        )
+        rows += [token for prompt, text in zip(prompts, texts) for token in [*prompt, *text.tokens]]
+    return torch.tensor(rows)
+
+
 class Training:
     """Model, optimisers and place in the plan; one `step` at a time."""
 
@@ -157,10 +186,11 @@ class Training:
         self.model = initialise(MTPLanguageModel(config))
         self.optimisers = optimisers(self.model, plan)
         self.losses: list[list[float]] = []
+        self._own: Tensor | None = None
 
     @property
     def total(self) -> int:
-        return self.plan.steps + self.plan.module_steps
+        return sum(self.plan.phases)
 
     def step(self) -> list[float]:
         """One update; returns the losses: next token (first phase only), then one per depth."""
@@ -168,9 +198,11 @@ class Training:
         for parameter in self.model.parameters():
             parameter.requires_grad_(joint)
         self.model.model.mtp_layers.requires_grad_(True)
-        tokens = batch_of(self.stream, plan, self.done)
+        tokens = batch_of(self._stream(), plan, self.done)
         loss, parts = (
-            joint_loss(self.model, tokens, plan.depth, plan.mtp_weight) if joint else module_loss(self.model, tokens, plan.module_depth)
+            joint_loss(self.model, tokens, plan.depth, plan.mtp_weight)
+            if joint
+            else module_loss(self.model, tokens, plan.module_depth)
         )
         for optimiser in self.optimisers:
             optimiser.zero_grad(set_to_none=True)
@@ -183,6 +215,14 @@ class Training:
         self.done += 1
         self.losses.append(parts)
         return parts
+
+    def _stream(self) -> Tensor:
+        """What this step reads. The target's own texts follow from plan and trunk, so a resumed run writes the same ones again."""
+        if self.done < self.total - self.plan.own_steps:
+            return self.stream
+        if self._own is None:
+            self._own = own_texts(self.model, self.stream, self.plan)
+        return self._own
 
     def save(self, path: Path) -> None:
         state = {
@@ -217,7 +257,9 @@ def initialise(model: MTPLanguageModel) -> MTPLanguageModel:
     for name, parameter in model.named_parameters():
         if parameter.ndim == 2 and "embed_tokens" not in name:
             scale = parameter.shape[1] ** -0.5
-            nn.init.normal_(parameter, std=scale / math.sqrt(writers) if name.endswith(("o_proj.weight", "down_proj.weight")) else scale)
+            nn.init.normal_(
+                parameter, std=scale / math.sqrt(writers) if name.endswith(("o_proj.weight", "down_proj.weight")) else scale
+            )
         elif "embed_tokens" in name:
             nn.init.normal_(parameter, std=0.5)
         elif name.endswith("bias"):
@@ -287,12 +329,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder of the checkpoint; a state in it is resumed")
     parser.add_argument("--steps", type=int, default=defaults.steps, help="steps of trunk and module together")
     parser.add_argument("--module-steps", type=int, default=defaults.module_steps, help="steps of the module alone")
+    parser.add_argument(
+        "--own-steps", type=int, default=defaults.own_steps, help="steps of the module on the target's own texts"
+    )
     parser.add_argument("--vocab-size", type=int, default=512)
     parser.add_argument("--seed", type=int, default=defaults.seed)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args(arguments)
     torch.set_num_threads(options.threads)
-    plan = TrainingPlan(steps=options.steps, module_steps=options.module_steps, seed=options.seed)
+    plan = TrainingPlan(steps=options.steps, module_steps=options.module_steps, own_steps=options.own_steps, seed=options.seed)
     try:
         train(options.language, options.out, plan, options.vocab_size)
     except RuntimeError as error:

@@ -45,7 +45,9 @@ def _check(candidates: Sequence[int], q: Tensor | None, p: Tensor) -> None:
 class GreedyMatch:
     """Accept while the candidate is the target's likeliest token. Lossless for greedy decoding; needs no q."""
 
-    def verify(self, candidates: Sequence[int], q: Tensor | None, p: Tensor, generator: torch.Generator | Chance | None = None) -> RoundOutcome:
+    def verify(
+        self, candidates: Sequence[int], q: Tensor | None, p: Tensor, generator: torch.Generator | Chance | None = None
+    ) -> RoundOutcome:
         _check(candidates, q, p)
         best = p.argmax(-1).tolist()
         for place, token in enumerate(candidates):
@@ -57,14 +59,18 @@ class GreedyMatch:
 class SpeculativeSampling:
     """Accept x with min(1, p(x)/q(x)), else draw from the residual max(p - q, 0) (Leviathan et al. 2023). Lossless."""
 
-    def verify(self, candidates: Sequence[int], q: Tensor | None, p: Tensor, generator: torch.Generator | Chance | None = None) -> RoundOutcome:
+    def verify(
+        self, candidates: Sequence[int], q: Tensor | None, p: Tensor, generator: torch.Generator | Chance | None = None
+    ) -> RoundOutcome:
         _check(candidates, q, p)
         chance, places = as_chance(generator), list(range(len(candidates)))
         wanted = p[places, list(candidates)].tolist()
         drafted = [1.0] * len(candidates) if q is None else q[places, list(candidates)].tolist()
         for place, token in enumerate(candidates):
             if drafted[place] <= 0:
-                raise ValueError(f"candidate {token} at position {place} has q = {drafted[place]}: it cannot have been drawn from q")
+                raise ValueError(
+                    f"candidate {token} at position {place} has q = {drafted[place]}: it cannot have been drawn from q"
+                )
             if chance.accept(wanted[place] / drafted[place]):
                 continue
             if q is None:
@@ -73,5 +79,7 @@ class SpeculativeSampling:
             else:
                 residual = (p[place] - q[place]).clamp_(min=0)
             # Rounding alone can reject where p = q; the residual has no mass then, and p itself is what is left.
-            return RoundOutcome(list(candidates[:place]), place, chance.draw(residual if bool(residual.any()) else p[place]), "correction")
+            return RoundOutcome(
+                list(candidates[:place]), place, chance.draw(residual if bool(residual.any()) else p[place]), "correction"
+            )
         return RoundOutcome(list(candidates), None, chance.draw(p[-1]), "bonus")

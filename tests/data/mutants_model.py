@@ -242,7 +242,14 @@ _GREEDY, _SPECULATIVE = decoding.GreedyMatch, decoding.SpeculativeSampling
 _ENGINE, _SESSION, _DRAFTER = engine.Engine, decoding.Session, mtp_drafter.MTPDrafter
 
 MUTANTS = [
-    Mutant(4, "missing weights keep their random start", checkpoint, "load_weights", _lenient_loading, "check_missing_mtp_weights_fail"),
+    Mutant(
+        4,
+        "missing weights keep their random start",
+        checkpoint,
+        "load_weights",
+        _lenient_loading,
+        "check_missing_mtp_weights_fail",
+    ),
     Mutant(5, "MTP on, no MTP layers, plain speed", decoding, "decode", _plain_speed, "check_mtp_needs_mtp_layers"),
     Mutant(6, "token before hidden state", model.MTPModule, "join", _token_first, "check_golden_join"),
     Mutant(6, "halves of input_proj swapped when packed", _ENGINE, "__init__", _halves_swapped, "check_module_reuse"),
@@ -251,10 +258,26 @@ MUTANTS = [
     Mutant(13, "row i verifies candidate i - 1", _GREEDY, "verify", _row_off_by_one, "check_greedy_equality"),
     Mutant(13, "first candidate committed unverified", _GREEDY, "verify", _first_unverified, "check_adversary_gets_nothing"),
     Mutant(14, "rejected tokens stay in the text", _GREEDY, "verify", _rejected_stay, "check_greedy_equality"),
-    Mutant(15, "last draft never enters the draft cache", decoding, "one_round", _rounds_with(_last_draft_forgotten), "check_caches_for_every_acceptance"),
-    Mutant(16, "draft cache trimmed by one too many", _DRAFTER, "propose", _propose_trimmed(-1), "check_caches_for_every_acceptance"),
+    Mutant(
+        15,
+        "last draft never enters the draft cache",
+        decoding,
+        "one_round",
+        _rounds_with(_last_draft_forgotten),
+        "check_caches_for_every_acceptance",
+    ),
+    Mutant(
+        16,
+        "draft cache trimmed by one too many",
+        _DRAFTER,
+        "propose",
+        _propose_trimmed(-1),
+        "check_caches_for_every_acceptance",
+    ),
     Mutant(16, "draft cache keeps a slot of the chain", _DRAFTER, "propose", _propose_trimmed(1), "check_caches_ragged"),
-    Mutant(17, "state of the last position verified", decoding, "one_round", _wrong_position, "check_caches_for_every_acceptance"),
+    Mutant(
+        17, "state of the last position verified", decoding, "one_round", _wrong_position, "check_caches_for_every_acceptance"
+    ),
     Mutant(18, "state handed on aliases a buffer", _ENGINE, "mtp", _shared_buffer, "check_module_reuse"),
     Mutant(19, "chunk's end seeded with a predicted token", _DRAFTER, "read", _predicted_at_chunk_end, "check_chunked_prefill"),
     Mutant(20, "several positions round differently", _ENGINE, "logits", _coarse_rows, "check_engine"),
@@ -262,6 +285,20 @@ MUTANTS = [
     Mutant(25, "stop token inside the accepted prefix ignored", _SESSION, "emit", _stop_ignored, "check_stop_and_limit"),
     Mutant(25, "more tokens than asked for", _SESSION, "room", _limit_in_whole_rounds, "check_stop_and_limit"),
     Mutant(25, "cut not counted", _SESSION, "emit", _cut_uncounted, "check_stop_and_limit"),
-    Mutant(26, "temperature not expanded to the draft positions", _SESSION, "warp_rows", _temperature_on_first_position, "check_exact_distribution"),
-    Mutant(26, "one temperature for a batch of several", _SESSION, "warp_rows", _one_temperature_for_all, "check_exact_distribution_of_a_batch"),
+    Mutant(
+        26,
+        "temperature not expanded to the draft positions",
+        _SESSION,
+        "warp_rows",
+        _temperature_on_first_position,
+        "check_exact_distribution",
+    ),
+    Mutant(
+        26,
+        "one temperature for a batch of several",
+        _SESSION,
+        "warp_rows",
+        _one_temperature_for_all,
+        "check_exact_distribution_of_a_batch",
+    ),
 ]
