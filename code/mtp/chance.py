@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Protocol
 
 import torch
@@ -27,11 +28,12 @@ class SeededChance:
         return probability >= 1 or float(torch.rand((), generator=self.generator, dtype=torch.float64)) < probability
 
     def draw(self, distribution: Tensor) -> int:
-        edges = distribution.cumsum(-1, dtype=torch.float64)
-        place = torch.rand((), generator=self.generator, dtype=torch.float64) * edges[-1]
+        # A search in Python: the calls into torch that it takes the place of cost more.
+        edges = distribution.cumsum(-1, dtype=torch.float64).tolist()
+        place = edges[-1] * float(torch.rand((), generator=self.generator, dtype=torch.float64))
         # The first edge beyond the place: a token of mass 0 has the edge of the one before it and is passed over. The place
         # is below the last edge but for rounding up, which would point beyond the end.
-        token = int(torch.searchsorted(edges, place, right=True))
+        token = bisect_right(edges, place)
         return token if token < len(edges) else int(distribution.nonzero()[-1])
 
 
