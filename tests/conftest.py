@@ -44,6 +44,15 @@ def copy_tree(target: Path) -> Path:
     return target
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print which check killed which mutant (see mutants.py)."""
+    from mutants import KILLS
+
+    if KILLS:
+        terminalreporter.section("mutants: fault, variant, killing check")
+        terminalreporter.write_line("\n".join(KILLS))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT

@@ -269,7 +269,9 @@ def speculative_rounds(
     session: Session, drafter: Drafter, k: int, rule: Any = None, chunk: int | None = None
 ) -> Iterator[list[RoundRecord | None]]:
     """Decode by rounds; yields first the prompt's round (all None), then for each round one record a row, None for rows done."""
-    rules = [rule or (SpeculativeSampling() if temperature else GreedyMatch()) for temperature in session.temperatures]
+    # p and q are the loop's own: the rules need not check them again in every round.
+    exact = [(SpeculativeSampling if temperature else GreedyMatch)(validate=False) for temperature in session.temperatures]
+    rules = [rule or default for default in exact]
     drafter.start(session)
     first = session.sample(session.prefill(chunk, drafter))
     for row, token in enumerate(first):

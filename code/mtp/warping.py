@@ -28,7 +28,9 @@ def warp(logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top
     p = torch.softmax(logits / temperature, dim=-1)
     if (top_k is None or top_k >= p.shape[-1]) and (top_p is None or top_p == 1):
         return p
-    ordered, order = p.sort(dim=-1, descending=True, stable=True)
+    # Ranked by logits: probabilities can be equal where the logits differ by a rounding, and the argmax must stay in.
+    order = logits.sort(dim=-1, descending=True, stable=True).indices
+    ordered = p.gather(-1, order)
     if top_k is not None:
         ordered[..., top_k:] = 0
     if top_p is not None:
