@@ -18,9 +18,13 @@ from conftest import ROOT, run_book
 LANGUAGES = ("zh", "en")
 
 
+HAN = "[\u4e00-\u9fff]"
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "chapters", tmp_path / "chapters")
+    shutil.copytree(ROOT / "assets" / "figures", tmp_path / "assets" / "figures")
     for name in ("_config.yml", "_toc.yml"):
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
@@ -131,9 +135,46 @@ def drop_glossary_entry(tree: Path, rng: random.Random) -> Place:
     lines = path.read_text(encoding="utf-8").splitlines()
     entries = [item.line for item in read_page(path).of_kind("glossary entry")]
     first = rng.choice([line for line, after in zip(entries[1:], entries[2:]) if after > line + 1 and line - 1 not in entries])
-    last = next(number for number in range(first, len(lines)) if not lines[number].strip())
-    path.write_text("\n".join(lines[: first - 1] + lines[last + 1 :]) + "\n", encoding="utf-8")
+    last = next(number for number in range(first, len(lines)) if not lines[number].strip() or lines[number].startswith(":::"))
+    path.write_text("\n".join(lines[: first - 1] + lines[last:]) + "\n", encoding="utf-8")
     return path, first
+
+
+def swap_rows(tree: Path, rng: random.Random) -> Place:
+    """Exchange two neighbouring rows of a table that hold different formulas, code or citations."""
+    rows = [(path, item) for path in sorted((tree / "chapters").glob("*/*.md")) for item in read_page(path).of_kind("table row")]
+    pairs = [(path, a, b) for (path, a), (other, b) in zip(rows, rows[1:]) if path == other and b.line == a.line + 1 and a.key != b.key and a.key and b.key]
+    path, a, b = rng.choice(pairs)
+    return swap_lines(path, a.line, b.line)
+
+
+def swap_lines(path: Path, first: int, second: int) -> Place:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines[first - 1], lines[second - 1] = lines[second - 1], lines[first - 1]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path, first
+
+
+def remove_figure(tree: Path, rng: random.Random) -> Place:
+    """Take away the drawing that a page of one language shows."""
+    path, line = pick(tree, rng, r"^:::\{svg\}")
+    name = re.search(r"\} (\w+)", path.read_text(encoding="utf-8").splitlines()[line - 1])[1]
+    (tree / "assets" / "figures" / f"{name}.{path.parent.name}.svg").unlink()
+    return path, line
+
+
+def rename_glued(tree: Path, rng: random.Random) -> Place:
+    """Keep a number under another name; it is missed where the prose shows it first."""
+    path, line = pick(tree, rng, r"^ *glue\(\"\w+\"", where=in_python)
+    text = path.read_text(encoding="utf-8").splitlines()
+    name = re.search(r"glue\(\"(\w+)", text[line - 1])[1]
+    edit((path, line), sub(r"glue\(\"", 'glue("other-'))
+    return path, next(number for number, words in enumerate(text, start=1) if f"{{glue:text}}`{name}`" in words)
+
+
+def banned_longer_term(tree: Path, rng: random.Random) -> Place:
+    """A variant that contains the accepted term is a variant all the same."""
+    return edit(pick(tree, rng, rf"^[^`|:{{]*{HAN}[^`{{]*吞吐(?!率)", "zh"), sub("吞吐", "吞吐率"))
 
 
 def pick(tree: Path, rng: random.Random, *arguments: object, **options: object) -> Place:
@@ -152,7 +193,6 @@ def sub(pattern: str, replacement: str) -> Callable[[str], str]:
     return lambda line: re.sub(pattern, replacement, line, count=1)
 
 
-HAN = "[\u4e00-\u9fff]"
 PROSE = rf"^{HAN}.*{HAN}{HAN}.*。$"
 
 CORRUPTIONS: dict[str, Callable[[Path, random.Random], Place]] = {
@@ -189,6 +229,20 @@ CORRUPTIONS: dict[str, Callable[[Path, random.Random], Place]] = {
     ),
     "another glued number": lambda tree, rng: edit(pick(tree, rng, r"\{glue:text\}`\w+`"), sub(r"\{glue:text\}`", "{glue:text}`other_")),
     "a table row dropped": lambda tree, rng: drop_line(pick(tree, rng, r"^\| .* \|$", where=_inner_row)),
+    "two table rows exchanged": swap_rows,
+    "a block break more": lambda tree, rng: insert_after(pick(tree, rng, r"^## "), "\n+++\n"),
+    "another kernel": lambda tree, rng: edit((pick(tree, rng, r"^```\{code-cell\}")[0], 8), sub(r".*", "  name: python2")),
+    "a drawing missing in one language": remove_figure,
+    "an HTML image more": lambda tree, rng: insert_after(pick(tree, rng, r"^## "), '\n<img src="x.png" alt="x">\n'),
+    "an undefined term": lambda tree, rng: edit(pick(tree, rng, r"\{term\}`"), sub(r"\{term\}`", "{term}`no ")),
+    "another term": lambda tree, rng: edit(pick(tree, rng, r"\{term\}`verification`", "en"), sub(r"\{term\}`verification`", "{term}`prefill`")),
+    "a number that no cell glues": rename_glued,
+    "a link to no anchor": lambda tree, rng: edit(pick(tree, rng, r"\]\(\w+\.md\)"), sub(r"\.md\)", ".md#nowhere)")),
+    "a course address without its scheme": lambda tree, rng: edit(pick(tree, rng, r"\{course\}`23`"), sub("$", " datawhalechina.github.io/llm-algo-leetcode")),
+    "full-width punctuation in English": lambda tree, rng: edit(pick(tree, rng, r"^[A-Z][a-z ]+\w\.$", "en"), sub(r"\.$", "。")),
+    "two spaces in English": lambda tree, rng: edit(pick(tree, rng, r"^[A-Z][a-z]+ [a-z ]+\w\.$", "en"), sub(" ", "  ")),
+    "a half-width parenthesis": lambda tree, rng: edit(pick(tree, rng, rf"^{HAN}.*{HAN}，{HAN}", "zh"), sub(f"({HAN})，({HAN})", r"\1 (x)，\2")),
+    "a banned term that contains the right one": banned_longer_term,
     "a banned term": lambda tree, rng: edit(pick(tree, rng, "投机解码", "zh"), sub("投机解码", "推测解码")),
     "half-width punctuation": lambda tree, rng: edit(pick(tree, rng, PROSE, "zh"), sub("。$", ".")),
     "a half-width comma": lambda tree, rng: edit(pick(tree, rng, rf"^{HAN}.*{HAN}，{HAN}", "zh"), sub(f"({HAN})，({HAN})", r"\1,\2")),
@@ -221,7 +275,7 @@ def test_a_corruption_is_reported_at_its_place(tree: Path, name: str) -> None:
     assert near, f"{relative}:{line} is not near {[str(finding) for finding in findings]}"
 
 
-STRUCTURAL = [name for name in CORRUPTIONS if not re.search("term|punctuation|comma|space|unknown|undefined|no page|written out|without", name)]
+STRUCTURAL = [name for name in CORRUPTIONS if not re.search("term|punctuation|comma|parenthesis|space|unknown|no cell|drawing|undefined|no page|written out|without", name)]
 
 
 @pytest.mark.parametrize("name", STRUCTURAL)

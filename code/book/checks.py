@@ -9,7 +9,7 @@ from pathlib import Path
 from pybtex.database import parse_file
 
 from .markup import Item, Page, read_page
-from .prose import check_terms, check_typography, read_terms
+from .prose import check_english, check_terms, check_typography, read_terms
 from .tree import LANGUAGES, BookError, Tree, read_yaml
 from .twins import Finding, compare, duplicates
 
@@ -27,15 +27,19 @@ def run_checks(root: Path) -> list[Finding]:
     pages = {language: _read_pages(tree, language) for language in LANGUAGES}
     terms = _terms(tree)
     chinese = {term.zh: term.en for term in terms}
+    entries = {language: _entries(pages[language]) for language in LANGUAGES}
     for name in pages["zh"].keys() & pages["en"].keys():
-        zh, en = pages["zh"][name], pages["en"][name]
-        findings += compare(_translated(zh, chinese), en)
+        zh, en = (_named_alike(pages[language][name], entries[language], chinese) for language in LANGUAGES)
+        findings += compare(zh, en)
     for language in LANGUAGES:
         for page in pages[language].values():
             findings += _one_page(page)
         findings += _references(tree, language, pages[language])
+        findings += _terms_used(pages[language], entries[language])
     for page in pages["zh"].values():
         findings += check_terms(page, terms) + check_typography(page)
+    for page in pages["en"].values():
+        findings += check_english(page)
     findings += _glossary_terms(tree, pages, terms)
     return sorted((_relative(finding, tree.root) for finding in findings), key=lambda finding: (finding.places[0][0].as_posix(), finding.places[0][1]))
 
@@ -69,15 +73,40 @@ def _terms(tree: Tree) -> list:
         raise BookError(str(error)) from None
 
 
-def _translated(page: Page, terms: dict[str, str]) -> Page:
-    """The Chinese page with its glossary entries under their English names, so that they can be compared."""
+def _entries(pages: dict[str, Page]) -> dict[str, str]:
+    """Glossary entries, in lower case as Sphinx finds them, each to the first of the entries that share its definition."""
+    first: dict[str, str] = {}
+    for page in pages.values():
+        before = None
+        for item in page.of_kind("glossary entry"):
+            shared = before is not None and item.line == before.line + 1
+            first[item.key.lower()] = first[before.key.lower()] if shared and before else item.key
+            before = item
+    return first
 
-    def translate(item: Item) -> Item:
-        if item.kind != "glossary entry":
+
+def _named_alike(page: Page, entries: dict[str, str], english: dict[str, str]) -> Page:
+    """The page with its glossary entries and uses of terms under English names, so that they can be compared."""
+
+    def renamed(item: Item) -> Item:
+        if item.kind == "term":
+            name = entries.get(item.key.lower(), item.key)
+        elif item.kind == "glossary entry":
+            name = item.key
+        else:
             return item
-        return Item(item.kind, terms.get(item.key, item.key), item.line, item.structural)
+        return Item(item.kind, english.get(name, name), item.line, item.structural)
 
-    return Page(page.path, [translate(item) for item in page.items])
+    return Page(page.path, [renamed(item) for item in page.items])
+
+
+def _terms_used(pages: dict[str, Page], entries: dict[str, str]) -> list[Finding]:
+    return [
+        Finding(((page.path, line),), f"{{term}} {target!r} is not in this language's glossary")
+        for page in pages.values()
+        for kind, target, line in page.references
+        if kind == "term" and target.lower() not in entries
+    ]
 
 
 def _one_page(page: Page) -> list[Finding]:
@@ -107,6 +136,12 @@ def _references(tree: Tree, language: str, pages: dict[str, Page]) -> list[Findi
             problem = _problem(kind, target, labels, pages, cited, sections)
             if problem:
                 findings.append(Finding(((page.path, line),), problem))
+        findings += _unglued(page)
+        for item in page.of_kind("directive"):
+            name = re.match(r"\{svg\} (\S+)", item.key)
+            drawing = tree.root / "assets" / "figures" / f"{name[1]}.{language}.svg" if name else None
+            if drawing is not None and not drawing.is_file():
+                findings.append(Finding(((page.path, item.line),), f"there is no {drawing.name} in assets/figures"))
         findings += _literal_course_links(page, courses["base"])
     return findings
 
@@ -125,19 +160,29 @@ def _problem(kind: str, target: str, labels: Counter, pages: dict[str, Page], ci
         name, _, anchor = target.partition("#")
         if name and name.removesuffix(".md") not in pages:
             return f"the link {target!r} leads to no page of this language"
-        if anchor and not name and anchor not in labels:
-            return f"label {anchor!r} is not defined on any page of this language"
+        if anchor and anchor not in (labels if not name else {item.key for item in pages[name.removesuffix(".md")].of_kind("label")}):
+            return f"label {anchor!r} is not defined {'on ' + name if name else 'on any page of this language'}"
     return ""
 
 
+def _unglued(page: Page) -> list[Finding]:
+    """Report numbers in prose that no cell of the page keeps: together, since they are lost together with their cell."""
+    used = [(target, line) for kind, target, line in page.references if kind == "glued number"]
+    lost = {target: line for target, line in reversed(used) if not any(re.fullmatch(pattern, target) for pattern in page.glued)}
+    if not lost:
+        return []
+    return [Finding(((page.path, min(lost.values())),), f"no cell of this page glues {', '.join(map(repr, reversed(lost)))}")]
+
+
 def _literal_course_links(page: Page, base: str) -> list[Finding]:
+    address = re.sub(r"^https?://", "", base).rstrip("/")
     lines = page.path.read_text(encoding="utf-8").splitlines()
     message = f"an address of the course is written out; use {{course}}`number` and courses.yml ({base})"
-    return [Finding(((page.path, number),), message) for number, text in enumerate(lines, start=1) if base in text]
+    return [Finding(((page.path, number),), message) for number, text in enumerate(lines, start=1) if address in text]
 
 
 def _glossary_terms(tree: Tree, pages: dict[str, dict[str, Page]], terms: list) -> list[Finding]:
-    """Every entry of a glossary is a term of the table, and every {term} is one too."""
+    """Every entry of a glossary is a term of the table."""
     findings = []
     for language in LANGUAGES:
         known = {getattr(term, language) for term in terms}

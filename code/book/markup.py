@@ -21,6 +21,7 @@ from myst_parser.parsers.mdit import create_md_parser
 
 DIRECTIVE = re.compile(r"^\{(?P<name>[\w:-]+)\}\s*(?P<argument>.*)$")
 OPTION = re.compile(r"^:(?P<key>[\w-]+):\s*(?P<value>.*)$")
+GLUE = re.compile(r"\bglue\(\s*f?[\"']([^\"']+)[\"']")
 TARGETED = re.compile(r"^(?P<text>.*?)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
 # Directives whose argument is a sentence in the page's language.
 WORDED = {"admonition", "dropdown", "note", "tip", "warning", "important", "hint", "seealso", "card", "grid-item-card", "tab-item"}
@@ -58,6 +59,7 @@ class Page:
     worded: list[tuple[int, str]] = field(default_factory=list)
     references: list[tuple[str, str, int]] = field(default_factory=list)
     problems: list[tuple[int, str]] = field(default_factory=list)
+    glued: list[str] = field(default_factory=list)  # patterns of the names under which the page's cells keep numbers
 
     def of_kind(self, kind: str) -> list[Item]:
         return [item for item in self.items if item.kind == kind]
@@ -93,10 +95,16 @@ def _read(page: Page, text: str, offset: int) -> None:
             page.items.append(Item("formula", normal_math(token.content), line))
         elif token.type == "table_open":
             page.items.append(Item("table", _table_shape(tokens[index:]), line))
+        elif token.type == "tr_open":
+            page.items.append(Item("table row", _contents(tokens[index:], "tr"), line))
+        elif token.type == "list_item_open":
+            page.items.append(Item("list item", _contents(tokens[index:], "list_item"), line))
+        elif token.type == "myst_block_break":
+            page.items.append(Item("block break", token.content, line))
         elif token.type == "inline":
             _inline(page, token, line)
-        elif token.type == "html_block" and "<img" in token.content and "alt=" not in token.content:
-            page.problems.append((line, "an image has no alternative text"))
+        elif token.type == "html_block":
+            _html(page, token.content, line)
 
 
 def _front_matter(page: Page, content: str, line: int) -> None:
@@ -105,17 +113,51 @@ def _front_matter(page: Page, content: str, line: int) -> None:
     except yaml.YAMLError as error:
         page.problems.append((line, f"the front matter is not valid YAML: {error}"))
         return
-    page.items.append(Item("front matter", ", ".join(sorted(data)), line))
+    # What Jupytext and the kernel are told is equal; of the rest (a description in the page's language) only that it is there.
+    settings = {key: value if key in ("jupytext", "kernelspec") else "…" for key, value in data.items()}
+    page.items.append(Item("front matter", yaml.safe_dump(settings, allow_unicode=True), line))
 
 
 def _table_shape(tokens: list[Token]) -> str:
-    rows = columns = 0
+    columns = 0
     for token in tokens:
-        rows += token.type == "tr_open"
         columns += token.type == "th_open"
         if token.type == "table_close":
             break
-    return f"{columns} columns, {rows} rows"
+    return f"{columns} columns"
+
+
+def _contents(tokens: list[Token], name: str) -> str:
+    """Name what a table row or list item holds beside words, in any order, so that rows and steps cannot change places unnoticed."""
+    depth, held = 0, set()
+    for token in tokens:
+        depth += {f"{name}_open": 1, f"{name}_close": -1}.get(token.type, 0)
+        if depth == 0:
+            break
+        if token.type == "inline" and depth == 1:
+            held |= {_content(child) for child in token.children or []}
+    return " ".join(sorted(held - {""}))
+
+
+def _content(token: Token) -> str:
+    if token.type == "code_inline":
+        return f"`{token.content}`"
+    if token.type == "math_inline":
+        return f"${normal_math(token.content)}$"
+    if token.type == "link_open":
+        return str(token.attrs.get("href", ""))
+    if token.type == "myst_role" and token.meta["name"] in (*ROLE_KINDS, "ref", "numref", "doc"):
+        targeted = TARGETED.match(token.content)
+        return f"{{{token.meta['name']}}}`{targeted['target'] if targeted else token.content}`"
+    return ""
+
+
+def _html(page: Page, content: str, line: int) -> None:
+    for tag in re.findall(r"<(?:img|a)\b[^>]*>", content):
+        address = re.search(r"(?:src|href)\s*=\s*[\"']([^\"']*)", tag)
+        page.items.append(Item("HTML element", address[1] if address else tag, line))
+        if tag.startswith("<img") and "alt=" not in tag:
+            page.problems.append((line, "an image has no alternative text"))
 
 
 def _fence(page: Page, token: Token, line: int) -> None:
@@ -128,6 +170,7 @@ def _fence(page: Page, token: Token, line: int) -> None:
     if name == "code-cell":
         tags = ", ".join(sorted(re.findall(r"[\w-]+", options.get("tags", ""))))
         page.items.append(Item("code cell", f"tags [{tags}]\n{normal_code(body, 'python')}", line))
+        page.glued += [".+".join(map(re.escape, re.split(r"\{[^{}]*\}", glued))) for glued in GLUE.findall(body)]
         return
     if name == "math":
         page.items.append(Item("formula", normal_math(body), line))
@@ -212,6 +255,9 @@ def _role(page: Page, token: Token, line: int) -> None:
         for key in target.split(",") if name.startswith("cite") else [target]:
             page.items.append(Item(ROLE_KINDS[name], key.strip(), line, structural=False))
             page.references.append((ROLE_KINDS[name], key.strip(), line))
+    elif name == "term":
+        page.items.append(Item("term", target, line, structural=False))
+        page.references.append((name, target, line))
     elif name in ("ref", "numref", "doc"):
         page.items.append(Item("reference", target, line, structural=False))
         page.references.append((name, target, line))

@@ -12,9 +12,10 @@ from .twins import Finding
 
 HAN = r"\u3400-\u4dbf\u4e00-\u9fff"
 # A placeholder of markup.plain_text stands for code, a formula or a number.
-HALF_WIDTH = re.compile(rf"[{HAN}\x00]\s?[,;:!?](?=\s|$|[{HAN}])|[{HAN}]\.(?=\s|$)|(?<=[{HAN}])[()]|[()](?=[{HAN}])|[,;:!?](?=[{HAN}])")
+HALF_WIDTH = re.compile(rf"[{HAN}\x00]\s?[,;:!?](?=\s|$|[{HAN}])|[{HAN}\x00]\.(?=\s|$|[{HAN}])|[{HAN}] \(|(?<=[{HAN}])[()]|[()](?=[{HAN}])|[,;:!?](?=[{HAN}])")
 NO_SPACE = re.compile(rf"[{HAN}](?:\x00?[A-Za-z0-9])|[A-Za-z0-9%]\x00?[{HAN}]")
 SPACE_AT_PUNCTUATION = re.compile(rf"[，。；：！？、（《「）》」] (?=[{HAN}A-Za-z0-9\x00])|[{HAN}A-Za-z0-9\x00] (?=[，。；：！？、）》」])")
+FULL_WIDTH = re.compile(r"[，。；：！？、（）《》「」]")
 DOUBLE_SPACE = re.compile(r"\S {2,}\S")
 
 
@@ -45,8 +46,8 @@ def check_terms(page: Page, terms: list[Term]) -> list[Finding]:
     for line, text in _lines(page):
         for term in terms:
             for variant in term.banned:
-                # 2 terms may share characters: the variant must not be part of the accepted term.
-                if variant in text.replace(term.zh, ""):
+                # A term may contain a variant of its own (验证 in 验证状态): only what stands outside an accepted term counts.
+                if variant in (text if term.zh in variant else text.replace(term.zh, "\n")):
                     findings.append(Finding(((page.path, line),), f"{variant!r} is not the book's word for {term.en!r}: use {term.zh!r}"))
     return findings
 
@@ -65,6 +66,18 @@ def check_typography(page: Page) -> list[Finding]:
             if match:
                 around = text[max(match.start() - 8, 0) : match.end() + 8].replace("\x00x\x00", "`…`").replace("\x00", "")
                 findings.append(Finding(((page.path, line),), f"{message}: {around.strip()!r}"))
+    return findings
+
+
+def check_english(page: Page) -> list[Finding]:
+    """Report full-width punctuation and stray spaces on an English page."""
+    findings = []
+    for line, text in _lines(page):
+        # A line with Chinese in it quotes a Chinese term, with its own punctuation.
+        if FULL_WIDTH.search(text) and not re.search(f"[{HAN}]", text):
+            findings.append(Finding(((page.path, line),), f"full-width punctuation in English: {FULL_WIDTH.search(text)[0]!r}"))
+        if DOUBLE_SPACE.search(text):
+            findings.append(Finding(((page.path, line),), "two spaces in a row"))
     return findings
 
 
