@@ -8,7 +8,7 @@ import pytest
 import torch
 import verification_checks as checks
 from mtp import exact
-from mtp.verification import BlockVerification, SpeculativeSampling, TargetSampleMatch
+from mtp.verification import BlockVerification, SpeculativeSampling, TargetSampleMatch, ThresholdAcceptance
 
 
 @pytest.mark.parametrize("kind", checks.KINDS)
@@ -75,3 +75,13 @@ def test_bad_counts(k: int, n: int, name: str):
     target, draft = checks.pair("random", 3, 1)
     with pytest.raises(ValueError, match=f"^{name} must"):
         exact.emitted_distribution(SpeculativeSampling(), target, draft, k, n)
+
+
+def test_error_curve_of_the_threshold_rule():
+    """A lower threshold accepts no less; the exact rule lies at distance 0."""
+    target, draft = checks.pair("random", 4, 3)
+    rules = [ThresholdAcceptance(ratio) for ratio in (1.0, 0.6, 0.3, 0.05)]
+    curve = exact.error_curve([SpeculativeSampling(), *rules], target, draft, 1, 1)
+    assert curve[0][1] < 1e-12
+    assert [length for length, _ in curve[1:]] == sorted(length for length, _ in curve[1:])
+    assert max(error for _, error in curve[1:]) > 0.01

@@ -160,3 +160,12 @@ def expected_accepted(rule: Any, target: Target, draft: Draft, k: int, prefix: S
     """Mean number of accepted candidates in a round, straight from the outcomes."""
     paths = enumerate_paths(lambda chance: one_round(rule, target, draft, k, prefix, chance))
     return sum(mass * len(outcome.accepted) for outcome, mass in paths)
+
+
+def error_curve(rules: Sequence[Any], target: Target, draft: Draft, k: int, n: int) -> list[tuple[float, float]]:
+    """For each rule, (expected accepted length of the first round, distance of the next n tokens from the target's)."""
+    own = target_distribution(target, n)
+    return [
+        (expected_accepted(rule, target, draft, k), distance(emitted_distribution(rule, target, draft, k, n), own))
+        for rule in rules
+    ]
