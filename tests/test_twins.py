@@ -330,3 +330,12 @@ def test_the_command_prints_findings_and_fails(tree: Path) -> None:
 def test_findings_read_as_places_and_message() -> None:
     finding = Finding(((Path("chapters/zh/a.md"), 3), (Path("chapters/en/a.md"), 4)), "heading differs")
     assert str(finding) == "chapters/zh/a.md:3 | chapters/en/a.md:4: heading differs"
+
+
+def test_a_term_that_no_glossary_has_is_reported_even_if_both_languages_use_it(tree: Path) -> None:
+    for language in LANGUAGES:
+        path = tree / "chapters" / language / "lineage.md"
+        path.write_text(path.read_text(encoding="utf-8") + "\n{term}`nonsense`\n", encoding="utf-8")
+    findings = run_checks(tree)
+    assert [finding.places[0][0].parent.name for finding in findings] == ["en", "zh"]
+    assert all("'nonsense' is not in this language's glossary" in finding.message for finding in findings)
