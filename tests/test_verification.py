@@ -143,3 +143,20 @@ def test_invariants(data: st.DataObject):
         assert outcome.accepted == candidates[:kept]
         assert (outcome.rejected_at, outcome.kind) == ((None, "bonus") if kept == k else (kept, "correction"))
         assert all(p[place, token] > 0 for place, token in enumerate(outcome.tokens))
+
+
+@pytest.mark.parametrize("kind", checks.KINDS)
+def test_greedy_match_is_exact_against_p_at_temperature_zero(kind: str):
+    """34 pairs of each kind. Against p itself it is not exact."""
+    from mtp.exact import distance, emitted_distribution, target_distribution
+
+    for seed in range(34):
+        target, draft = checks.pair(kind, 3, seed)
+
+        def greedy(prefix: tuple[int, ...]) -> torch.Tensor:
+            return torch.eye(3, dtype=torch.float64)[int(target(prefix).argmax())]
+
+        found = emitted_distribution(GreedyMatch(), greedy, draft, 2, 2)
+        assert distance(found, target_distribution(greedy, 2)) < 1e-12, seed
+    if kind == "random":
+        assert distance(found, target_distribution(target, 2)) > 1e-3
