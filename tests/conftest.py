@@ -39,7 +39,7 @@ def copy_tree(target: Path) -> Path:
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
     for name in ("chapters", "code", "assets", "binder"):
         shutil.copytree(ROOT / name, target / name, ignore=ignored)
-    for name in ("_config.yml", "_toc.yml", "pyproject.toml", "constraints.txt", "README.md"):
+    for name in ("_config.yml", "_toc.yml", "pyproject.toml", "constraints.txt", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, target / name)
     return target
 

@@ -17,6 +17,7 @@ from sphinx.config import Config
 from .courses import language_of
 from .launch import launches
 from .site import LANGUAGE_TAGS, OTHER
+from .tables import facts, lay_out_tables
 from .tree import Tree
 from .words import WORDS
 
@@ -31,6 +32,8 @@ TITLES = {
     "Link to this code": "heading_link",
     "Toggle hidden content": "unfold",
 }
+HERO = re.compile(r"(<h1>.*?</h1>\s*<p>.*?</p>)\s*(?:<div[^>]*>)?(<table.*?</table>)(?:\s*</div>)?", re.DOTALL)
+BRACKETED = re.compile(r"\s*([(（][^<]*[)）])(?=.*</h1>)")
 THEBE = re.compile(r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>', re.DOTALL)
 
 
@@ -64,24 +67,17 @@ def body(html: str, words: dict[str, str], home: bool) -> str:
     for title, key in TITLES.items():
         html = html.replace(f'title="{title}"', f'title="{words[key]}" aria-label="{words[key]}"')
         html = html.replace(f'aria-label="{title}"', f'aria-label="{words[key]}"')
-    # A wide table scrolls in a box of its own, which the keyboard can reach.
-    html = boxed_tables(html)
-    if home:
-        html = html.replace("</p>", "</p>\n<!-- actions -->", 1)
-    return html
+    return lay_out_tables(hero(html) if home else html)
 
 
-def boxed_tables(html: str) -> str:
-    """Put each table into a box that scrolls; the report of a check lays itself out."""
-    parts = re.split(r"(<table\b[^>]*>|</table>)", html)
-    open_boxes: list[bool] = []
-    for index, part in enumerate(parts):
-        if part.startswith("<table"):
-            open_boxes.append("mtp-report" not in part)
-            parts[index] = f'<div class="scroll" tabindex="0">{part}' if open_boxes[-1] else part
-        elif part == "</table>" and open_boxes.pop():
-            parts[index] = "</table></div>"
-    return "".join(parts)
+def hero(html: str) -> str:
+    """The top of the home page: its title, the sentence below it, the table of facts as a list, and room for what can be done."""
+
+    def laid_out(match: re.Match[str]) -> str:
+        top = BRACKETED.sub(r" <small>\1</small>", match[1], count=1)
+        return f'<div class="hero">{top}<!-- actions -->{facts(match[2])}</div>'
+
+    return HERO.sub(laid_out, html, count=1)
 
 
 def description(metatags: str) -> str:

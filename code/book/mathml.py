@@ -16,6 +16,10 @@ REWRITES = (
     (re.compile(r"\\(?:mathrm|text|operatorname)\{([A-Za-z]{2,})\}"), r"\\operatorname{\1}"),
     (re.compile(r"\\!"), ""),
 )
+# As operators they would get the space of a relation on both sides; as identifiers they are set upright and close, as in print.
+WORD = re.compile(r"<mo>([A-Za-z]{2,})</mo>")
+# TeX's thin space between a function with an index and what it is applied to.
+APPLIED = re.compile(r"(<msub><mi>(?:argmax|max|min)</mi><mi>[^<]*</mi></msub>)(?=<m[isn])")
 
 
 def to_mathml(latex: str, display: bool) -> str:
@@ -26,7 +30,7 @@ def to_mathml(latex: str, display: bool) -> str:
     left = re.search(r"\\[A-Za-z]+", re.sub(r"<annotation.*?</annotation>", "", mathml))
     if left:
         raise ValueError(f"{left[0]} has no MathML: {latex!r}")
-    return mathml
+    return APPLIED.sub(r'\1<mspace width="0.167em" />', WORD.sub(r"<mi>\1</mi>", mathml))
 
 
 def _formula(node: nodes.Node, display: bool) -> str:

@@ -101,6 +101,8 @@ def home_actions(tree: Tree, site: Path) -> None:
         words, page = WORDS[language], site / language / "index.html"
         first = tree.pages[1] if len(tree.pages) > 1 else tree.pages[0]
         links = [f'<a class="primary" href="{first}.html">{words["start"]}</a>']
+        if "exercise" in tree.pages:
+            links.append(f'<a href="exercise.html">{words["exercise"]}</a>')
         for kind in ("pdf", "epub"):
             for file in sorted((site / "downloads").glob(f"*.{language}.{kind}")):
                 size = f"{file.stat().st_size / 1e6:.1f} MB"
