@@ -10,21 +10,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-# A container's Chromium runs as root and without a screen; none of these hosts may be asked for anything.
-BROWSER_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def run_book(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -99,24 +90,17 @@ def served_below(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     server.shutdown()
 
 
-def browser_executable() -> str | None:
-    """Path of an installed Chromium, or None where Playwright's own is to be tried."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return next(filter(None, map(shutil.which, names)), None)
-
-
 @pytest.fixture(scope="session")
 def browser() -> Iterator[object]:
     """A headless Chromium. Where none can be started the tests are skipped, loudly; in CI they fail instead."""
-    from playwright.sync_api import Error, sync_playwright
+    from book.browser import NoBrowser, chromium
 
-    with sync_playwright() as playwright:
+    with ExitStack() as stack:
         try:
-            chromium = playwright.chromium.launch(executable_path=browser_executable(), args=BROWSER_FLAGS)
-        except Error as error:
-            message = f"NO BROWSER: the pages are not tested. Install one with `playwright install chromium`. {error}"
+            started = stack.enter_context(chromium())
+        except NoBrowser as error:
+            message = f"NO BROWSER: the pages are not tested. {error}"
             if os.environ.get("CI"):
                 pytest.fail(message)
             pytest.skip(message)
-        yield chromium
-        chromium.close()
+        yield started

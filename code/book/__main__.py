@@ -11,7 +11,7 @@ from .tree import BookError, Tree
 def build(tree: Tree, options: argparse.Namespace) -> int:
     from .build import build_book
 
-    build_book(tree)
+    build_book(tree, hurry=options.hurry)
     return 0
 
 
@@ -57,7 +57,8 @@ def parser() -> argparse.ArgumentParser:
         command.set_defaults(function=function)
         return command
 
-    add(build, "execute all cells and build both languages into _build/site/")
+    builder = add(build, "execute all cells and build both languages into _build/site/")
+    builder.add_argument("--hurry", action="store_true", help="leave the EPUB and the PDF as they are")
     server = add(serve, "build, serve both languages, rebuild and reload on save")
     server.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     server.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")

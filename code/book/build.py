@@ -8,9 +8,9 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from .tree import LANGUAGES, BookError, Tree, merge, read_yaml
@@ -21,13 +21,13 @@ TELLING = re.compile(r"WARNING|ERROR|Error|Exception|Traceback|Executing noteboo
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def build_book(tree: Tree, languages: Iterable[str] = LANGUAGES) -> None:
-    """Build `languages` and lay the whole site out anew in `tree.site`.
+def build_book(tree: Tree, languages: Iterable[str] = LANGUAGES, hurry: bool = False) -> None:
+    """Build `languages` and lay the whole site out anew in `tree.site`; in a `hurry` EPUB and PDF stay as they are.
 
     A language that is not named keeps the pages of its last build. Raises `BookError` when anything is wrong,
     warnings of Sphinx included; the site of the last good build then stays as it was.
     """
-    from .site import STEPS
+    from .site import IN_A_HURRY, STEPS
 
     started = time.monotonic()
     languages = [name for name in LANGUAGES if name in languages or not html_dir(tree, name).is_dir()]
@@ -39,6 +39,7 @@ def build_book(tree: Tree, languages: Iterable[str] = LANGUAGES) -> None:
     for name in LANGUAGES:
         shutil.copytree(html_dir(tree, name), fresh / name, ignore=shutil.ignore_patterns(".buildinfo", "objects.inv"))
     for number, step in enumerate(STEPS, start=2):
+        step = IN_A_HURRY.get(step, step) if hurry else step
         say(number, step.__doc__.splitlines()[0].rstrip("."))
         step(tree, fresh)
     replace_directory(tree.site, fresh)
@@ -92,38 +93,38 @@ def environment(tree: Tree) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 
 
+def side_by_side(work: Callable[[str], None], languages: Iterable[str]) -> None:
+    """Do `work` for all languages at once; when all are done, what went wrong is raised as one error."""
+    with ThreadPoolExecutor() as pool:
+        errors = [task.exception() for task in [pool.submit(work, language) for language in languages]]
+    errors = [error for error in errors if error]
+    for error in errors:
+        if not isinstance(error, BookError):
+            raise error
+    if errors:
+        raise type(errors[0])("; ".join(dict.fromkeys(map(str, errors))))
+
+
 def render(tree: Tree, languages: list[str]) -> None:
     """Run Jupyter Book for all `languages` side by side."""
-    failures: list[str] = []
-
-    def run(language: str) -> None:
-        try:
-            render_language(tree, language)
-        except BookError as error:
-            failures.append(str(error))
-
-    threads = [threading.Thread(target=run, args=(language,)) for language in languages]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise BookError("; ".join(failures))
+    side_by_side(lambda language: render_language(tree, language), languages)
     forget_old_caches(tree)
     for language in languages:
         forget_old_pages(tree, language)
 
 
-def render_language(tree: Tree, language: str) -> None:
+def render_language(tree: Tree, language: str, builder: str = "html") -> None:
+    """Run Jupyter Book with one of Sphinx's builders; warnings are errors."""
     command = [
         *(sys.executable, "-c", JUPYTER_BOOK, "build", str(tree.chapters / language)),
         *("--config", str(write_config(tree, language))),
         # A relative table of contents would be looked up in two different folders.
         *("--toc", str(tree.toc_file.resolve())),
         *("--path-output", str(tree.build_dir / language)),
+        *(() if builder == "html" else ("--builder", "custom", "--custom-builder", builder)),
         *("-W", "--keep-going", "-n"),
     ]
-    log = tree.build_dir / language / "build.log"
+    log = tree.build_dir / language / f"{builder}.log"
     status = run_logged(command, log, environment(tree), lambda line: print(f"  {language} | {line}", flush=True))
     if status:
         # Sphinx keeps pages that it warned about; the next build would pass over them in silence.

@@ -1,4 +1,4 @@
-"""Colours of code for both themes in one set of rules."""
+"""Styles that come from Python: colours of code for both themes in one set of rules, and the reports of checks."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ def pygments_css() -> str:
             if "inherit" not in (first, second):
                 rules.append(f".highlight .{name}{{color:light-dark({first},{second})}}")
     return "\n".join(rules) + "\n"
+
+
+def report_css() -> str:
+    """Return the rules for the reports of checks, which notebooks carry in each report."""
+    from mtp.checking import STYLE
+
+    return STYLE.removeprefix("<style>").removesuffix("</style>")
 
 
 def _colour(style: type[Style], token: object) -> str:

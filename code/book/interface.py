@@ -30,10 +30,12 @@ TITLES = {
     "Link to this equation": "equation_link",
     "Link to this table": "table_link",
     "Link to this code": "heading_link",
-    "Toggle hidden content": "unfold",
 }
 HERO = re.compile(r"(<h1>.*?</h1>\s*<p>.*?</p>)\s*(?:<div[^>]*>)?(<table.*?</table>)(?:\s*</div>)?", re.DOTALL)
-BRACKETED = re.compile(r"\s*([(（][^<]*[)）])(?=.*</h1>)")
+BRACKETED = re.compile(r"\s*[(（]([^<]*)[)）](?=.*</h1>)")
+# The report of a check brings its styles along for notebooks; here the style sheet holds them.
+REPORT_STYLE = re.compile(r"<style>\s*\.mtp-report.*?</style>", re.DOTALL)
+SUMMARY = re.compile(r'<summary aria-label="[^"]*">(.*?)</summary>', re.DOTALL)
 THEBE = re.compile(r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>', re.DOTALL)
 
 
@@ -43,7 +45,8 @@ def page_context(app: Sphinx, page: str, template: str, context: dict[str, Any],
         return None
     tree, language = Tree(Path(app.srcdir).parents[1]), language_of(app.config)
     words = WORDS[language]
-    context["body"] = body(context["body"], words, page == app.config.root_doc)
+    article = in_language(context["body"], words)
+    context["body"] = lay_out_tables(hero(article) if page == app.config.root_doc else article)
     context["book"] = {
         "language": language,
         "tag": LANGUAGE_TAGS[language],
@@ -61,13 +64,16 @@ def page_context(app: Sphinx, page: str, template: str, context: dict[str, Any],
     return "book.html"
 
 
-def body(html: str, words: dict[str, str], home: bool) -> str:
-    """The article in the page's language, without what other extensions leave in it."""
-    html = THEBE.sub("", html)
+def in_language(html: str, words: dict[str, str]) -> str:
+    """The article without what other extensions leave in it, and without their English words."""
+    html = REPORT_STYLE.sub("", THEBE.sub("", html))
+    # myst-nb puts paragraphs and a second name into its summaries; docutils gives entries a role that ARIA has given up.
+    html = SUMMARY.sub(lambda match: f"<summary>{match[1].replace('<p', '<span').replace('</p>', '</span>')}</summary>", html)
+    html = html.replace(' role="doc-biblioentry"', "")
     for title, key in TITLES.items():
         html = html.replace(f'title="{title}"', f'title="{words[key]}" aria-label="{words[key]}"')
         html = html.replace(f'aria-label="{title}"', f'aria-label="{words[key]}"')
-    return lay_out_tables(hero(html) if home else html)
+    return html
 
 
 def hero(html: str) -> str:

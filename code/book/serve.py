@@ -13,7 +13,7 @@ def serve_book(tree: Tree, host: str, port: int) -> None:
     """Build the book, serve it, and build what a saved file touches; stops on Ctrl-C."""
     from livereload import Server
 
-    build_book(tree)
+    build_book(tree, hurry=True)
     server = Server()
     for language in LANGUAGES:
         server.watch(str(tree.chapters / language / "*.md"), rebuild(tree, (language,)))
@@ -29,7 +29,7 @@ def rebuild(tree: Tree, languages: tuple[str, ...]) -> Callable[[], None]:
     def run() -> None:
         try:
             # Read anew, since the settings themselves may be what was saved.
-            build_book(Tree(tree.root), languages)
+            build_book(Tree(tree.root), languages, hurry=True)
         except BookError as error:
             # The last good site stays; the author reads what is wrong and saves again.
             print(f"error: {error}", flush=True)

@@ -22,7 +22,7 @@ LEFT_OVER = ("_static", "_sphinx_design_static", "genindex.html", "search.html",
 
 def assets(tree: Tree, site: Path) -> None:
     """Writing styles, scripts and icons."""
-    from .highlight import pygments_css
+    from .highlight import pygments_css, report_css
 
     for language in LANGUAGES:
         for name in LEFT_OVER:
@@ -31,7 +31,7 @@ def assets(tree: Tree, site: Path) -> None:
     target = site / "assets"
     target.mkdir()
     styles = (tree.root / "assets" / "css" / "book.css").read_text(encoding="utf-8")
-    (target / "book.css").write_text(styles + pygments_css(), encoding="utf-8")
+    (target / "book.css").write_text(styles + pygments_css() + report_css(), encoding="utf-8")
     for path in (*(tree.root / "assets" / "js").glob("*.js"), *(tree.root / "assets" / "icons").iterdir()):
         shutil.copy(path, target / path.name)
     # Without this file GitHub Pages drops folders whose names begin with an underscore.
@@ -95,6 +95,27 @@ def package(tree: Tree, site: Path) -> None:
     shutil.copytree(tree.root / "binder", site / "binder")
 
 
+def downloads(tree: Tree, site: Path) -> None:
+    """Making the whole book as EPUB and PDF."""
+    from .browser import NoBrowser
+    from .epub import write_epubs
+    from .pdf import write_pdfs
+
+    target = site / "downloads"
+    target.mkdir()
+    write_epubs(tree, target)
+    try:
+        write_pdfs(tree, site, target)
+    except NoBrowser as error:
+        print(f"  THE PDF WAS LEFT OUT: {error}", flush=True)
+
+
+def last_downloads(tree: Tree, site: Path) -> None:
+    """Taking over the EPUB and PDF of the last full build."""
+    if (tree.site / "downloads").is_dir():
+        shutil.copytree(tree.site / "downloads", site / "downloads")
+
+
 def home_actions(tree: Tree, site: Path) -> None:
     """Writing what the home pages offer: where to start, and what to download."""
     for language in LANGUAGES:
@@ -123,4 +144,6 @@ def search_index(tree: Tree, site: Path) -> None:
             path.unlink()
 
 
-STEPS: list[Callable[[Tree, Path], None]] = [assets, front_pages, sitemap, notebooks, package, home_actions, search_index]
+# Seconds count while a page is being written; a whole book is made once.
+IN_A_HURRY = {downloads: last_downloads}
+STEPS: list[Callable[[Tree, Path], None]] = [assets, front_pages, sitemap, notebooks, package, downloads, home_actions, search_index]

@@ -112,8 +112,12 @@ class Tree:
     def publication(self) -> Publication:
         return Publication.read(self.config)
 
+    def setting(self, language: str, name: str) -> Any:
+        """A setting of `_config.yml`, with the language's overlay laid over it."""
+        return merge(self.config, read_yaml(self.chapters / language / "_overlay.yml"))[name]
+
     def title(self, language: str) -> str:
-        return read_yaml(self.chapters / language / "_overlay.yml")["title"]
+        return self.setting(language, "title")
 
     @cached_property
     def pages(self) -> list[str]:

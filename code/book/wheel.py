@@ -15,7 +15,7 @@ from .tree import BookError, Tree
 SOURCE_DATE_EPOCH = "1767225600"
 
 
-def _metadata(tree: Tree) -> tuple[str, str]:
+def metadata(tree: Tree) -> tuple[str, str]:
     """Name and version from pyproject.toml, without a TOML reader (Python 3.10 has none)."""
     lines = (tree.root / "pyproject.toml").read_text(encoding="utf-8").splitlines()
     values = dict(line.split(" = ", 1) for line in lines if line.startswith(("name = ", "version = ")))
@@ -24,7 +24,7 @@ def _metadata(tree: Tree) -> tuple[str, str]:
 
 def wheel_name(tree: Tree) -> str:
     """File name of the wheel."""
-    name, version = _metadata(tree)
+    name, version = metadata(tree)
     return f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
 
 

@@ -211,7 +211,7 @@ class Report:
         rows = "".join(self._row(outcome) for outcome in self.outcomes)
         head = f"<tr><th scope='col'>{self._word('mechanism')}</th><th scope='col'>{self._word('result')}</th></tr>"
         table = f"<table class='mtp-report'><thead>{head}</thead><tbody>{rows}</tbody></table>"
-        return f"<div lang='{'zh-CN' if self.language == 'zh' else 'en'}' class='mtp-report-box'>{_STYLE}{table}<p>{html.escape(self.summary)}</p></div>"
+        return f"<div lang='{'zh-CN' if self.language == 'zh' else 'en'}' class='mtp-report-box'>{STYLE}{table}<p>{html.escape(self.summary)}</p></div>"
 
     def _row(self, outcome: Outcome) -> str:
         title = html.escape(outcome.mechanism.title[self.language])
@@ -229,8 +229,8 @@ class Report:
         return f"<dl>{details}</dl>"
 
 
-# Inherits the page's colours, so it reads in light and dark, in the book and in JupyterLab.
-_STYLE = """<style>
+# A notebook needs it beside each report; the book keeps it in its style sheet. Inherits the page's colours, so it reads in light and dark, in the book and in JupyterLab.
+STYLE = """<style>
 .mtp-report{border-collapse:collapse;width:100%;font-size:.95em;text-align:left}
 .mtp-report th,.mtp-report td{text-align:left!important;vertical-align:top;padding:.45em .7em;border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent);background:none;color:inherit}
 .mtp-report td:last-child{white-space:nowrap}
