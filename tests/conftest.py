@@ -57,6 +57,26 @@ def site() -> Path:
     return ROOT / "_build" / "site"
 
 
+# As a fork would be published: another owner, another branch, below a path.
+PUBLISHED = {
+    "BOOK_REPOSITORY": "a-fork/mtp-book",
+    "BOOK_SOURCE_BRANCH": "work",
+    "BOOK_SITE_BRANCH": "pages",
+    "BOOK_BASEURL": "https://a-fork.example/mtp-book/",
+}
+
+
+@pytest.fixture(scope="session")
+def published_site(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site as a deployment builds it, with a public address."""
+    root = copy_tree(tmp_path_factory.mktemp("published") / "book")
+    # The cells were executed for `site` already.
+    shutil.copytree(ROOT / "_build" / "cells", root / "_build" / "cells")
+    done = run_book(root, "build", "--hurry", **PUBLISHED)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return root / "_build" / "site"
+
+
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     # Windows' registry may call scripts text/plain, which browsers refuse to run as modules.
     extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".js": "text/javascript", ".wasm": "application/wasm"}

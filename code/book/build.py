@@ -75,12 +75,21 @@ def cache_dir(tree: Tree, language: str) -> Path:
     return tree.build_dir / "cells" / digest.hexdigest()[:16] / language
 
 
+def layout(tree: Tree) -> str:
+    """Digest of what every page is laid out with; when it changes, all pages are written again."""
+    digest = hashlib.sha256(repr(tree.publication).encode())
+    for path in sorted((tree.root / "code" / "book").rglob("*")):
+        if path.suffix in (".py", ".html"):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def write_config(tree: Tree, language: str) -> Path:
     """Merge the language's overlay over `_config.yml` and write the result where Jupyter Book is told to find it."""
     import yaml
 
     config = merge(tree.config, read_yaml(tree.chapters / language / "_overlay.yml"))
-    config = merge(config, {"execute": {"cache": str(cache_dir(tree, language))}})
+    config = merge(config, {"execute": {"cache": str(cache_dir(tree, language))}, "sphinx": {"config": {"book_layout": layout(tree)}}})
     target = tree.build_dir / language / "_config.yml"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")

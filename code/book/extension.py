@@ -6,10 +6,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import courses, epub, interface, mathml, svg_figure
+from . import anchors, courses, epub, interface, mathml, svg_figure
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    for part in (courses, svg_figure, mathml, interface, epub):
+    for part in (anchors, courses, svg_figure, mathml, interface, epub):
         part.setup(app)
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -56,7 +56,8 @@ def page_context(app: Sphinx, page: str, template: str, context: dict[str, Any],
         "words_json": json.dumps(words, ensure_ascii=False).replace("<", "\\u003c"),
         "page": page,
         "home": page == app.config.root_doc,
-        "description": description(context.get("metatags", "")),
+        "description": meta(context.get("metatags", ""), "description"),
+        "keywords": meta(context.get("metatags", ""), "keywords"),
         "base": tree.publication.baseurl,
         "launches": launches(tree.publication, language, page) if page in tree.notebook_pages else [],
         "tags": LANGUAGE_TAGS,
@@ -69,7 +70,7 @@ def in_language(html: str, words: dict[str, str]) -> str:
     html = REPORT_STYLE.sub("", THEBE.sub("", html))
     # myst-nb puts paragraphs and a second name into its summaries; docutils gives entries a role that ARIA has given up.
     html = SUMMARY.sub(lambda match: f"<summary>{match[1].replace('<p', '<span').replace('</p>', '</span>')}</summary>", html)
-    html = html.replace(' role="doc-biblioentry"', "")
+    html = html.replace('role="doc-biblioentry"', 'role="listitem"')
     for title, key in TITLES.items():
         html = html.replace(f'title="{title}"', f'title="{words[key]}" aria-label="{words[key]}"')
         html = html.replace(f'aria-label="{title}"', f'aria-label="{words[key]}"')
@@ -86,10 +87,10 @@ def hero(html: str) -> str:
     return HERO.sub(laid_out, html, count=1)
 
 
-def description(metatags: str) -> str:
-    """The page's own description, from its front matter."""
+def meta(metatags: str, name: str) -> str:
+    """What a page's front matter says under `name`, ready for an attribute."""
     for tag in re.findall(r"<meta[^>]*>", metatags):
-        if 'name="description"' in tag:
+        if f'name="{name}"' in tag:
             return re.search(r'content="([^"]*)"', tag)[1]
     return ""
 
@@ -100,5 +101,6 @@ def use_own_layout(app: Sphinx, config: Config) -> None:
 
 
 def setup(app: Sphinx) -> None:
+    app.add_config_value("book_layout", "", "html")
     app.connect("config-inited", use_own_layout)
     app.connect("html-page-context", page_context, priority=900)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import html
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from string import Template
 
-from .tree import LANGUAGES, BookError, Tree
+from .tree import LANGUAGES, Tree
 from .words import WORDS
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -22,7 +20,7 @@ LEFT_OVER = ("_static", "_sphinx_design_static", "genindex.html", "search.html",
 
 def assets(tree: Tree, site: Path) -> None:
     """Writing styles, scripts and icons."""
-    from .highlight import pygments_css, report_css
+    from .stylesheet import stylesheet
 
     for language in LANGUAGES:
         for name in LEFT_OVER:
@@ -30,8 +28,7 @@ def assets(tree: Tree, site: Path) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     target = site / "assets"
     target.mkdir()
-    styles = (tree.root / "assets" / "css" / "book.css").read_text(encoding="utf-8")
-    (target / "book.css").write_text(styles + pygments_css() + report_css(), encoding="utf-8")
+    (target / "book.css").write_text(stylesheet(tree), encoding="utf-8")
     for path in (*(tree.root / "assets" / "js").glob("*.js"), *(tree.root / "assets" / "icons").iterdir()):
         shutil.copy(path, target / path.name)
     # Without this file GitHub Pages drops folders whose names begin with an underscore.
@@ -134,14 +131,9 @@ def home_actions(tree: Tree, site: Path) -> None:
 
 def search_index(tree: Tree, site: Path) -> None:
     """Indexing both languages for the search."""
-    command = [sys.executable, "-m", "pagefind", "--site", str(site), "--glob", "{zh,en}/*.html"]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", errors="replace")
-    if done.returncode or not (site / "pagefind" / "pagefind.js").is_file():
-        raise BookError(f"Pagefind could not index the site: {done.stderr.strip() or done.stdout.strip()}")
-    # Its ready-made interfaces are not used.
-    for pattern in ("pagefind-ui*", "pagefind-modular-ui*", "pagefind-component-ui*", "pagefind-highlight*"):
-        for path in (site / "pagefind").glob(pattern):
-            path.unlink()
+    from .pagefind_index import write_index
+
+    write_index(tree, site)
 
 
 # Seconds count while a page is being written; a whole book is made once.
