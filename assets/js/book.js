@@ -58,11 +58,14 @@ for (const block of document.querySelectorAll("article .highlight")) {
   block.append(button);
 }
 
-// A scrolling box needs the keyboard only where it really scrolls.
-for (const box of document.querySelectorAll(".scroll, div.math, .highlight pre")) {
-  if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
-  else box.removeAttribute("tabindex");
-}
+// A scrolling box needs the keyboard only where it really scrolls: that changes with the window, and when it is unfolded.
+const boxes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.scrollWidth > target.clientWidth + 1) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }
+});
+for (const box of document.querySelectorAll(".scroll, div.math, .highlight pre")) boxes.observe(box);
 
 // The section being read is marked in the page's contents.
 const links = new Map([...document.querySelectorAll(".aside .page-toc a")].map((link) => [decodeURIComponent(link.hash.slice(1)), link]));

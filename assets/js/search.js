@@ -51,7 +51,14 @@ async function find(query) {
   const searches = await Promise.all([...chinese, ...(other ? [other] : [])].map((part) => engine.search(part)));
   const [first, ...rest] = searches.map((search) => search.results);
   const everywhere = first.filter((result) => rest.every((results) => results.some(({ id }) => id === result.id)));
-  return Promise.all(everywhere.map(async (result) => ranked(await result.data(), result.score, query)));
+  const pages = await Promise.all(everywhere.map(async (result) => ranked(await result.data(), result.score, query)));
+  return pages.filter(({ page }) => heads(other).every((head) => `${page.meta.title} ${page.content}`.toLowerCase().includes(head)));
+}
+
+// Pagefind answers a word that stands nowhere with what begins like it; a page must hold the greater part of each word.
+function heads(text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return words.map((word) => (word.length > 4 ? word.slice(0, Math.ceil(word.length * 0.7)) : word));
 }
 
 // A page that names the query among its subjects comes first, then titles, headings, and how often it says it.

@@ -123,10 +123,14 @@ def home_actions(tree: Tree, site: Path) -> None:
             links.append(f'<a href="exercise.html">{words["exercise"]}</a>')
         for kind in ("pdf", "epub"):
             for file in sorted((site / "downloads").glob(f"*.{language}.{kind}")):
-                size = f"{file.stat().st_size / 1e6:.1f} MB"
+                size = _size(file.stat().st_size)
                 links.append(f'<a href="../downloads/{file.name}" download>{words[kind].format(size=size)}</a>')
         text = page.read_text(encoding="utf-8").replace("<!-- actions -->", f'<p class="actions">{"".join(links)}</p>')
         page.write_text(text, encoding="utf-8")
+
+
+def _size(bytes_: int) -> str:
+    return f"{bytes_ / 1e6:.1f} MB" if bytes_ >= 1e6 else f"{bytes_ / 1e3:.0f} kB"
 
 
 def search_index(tree: Tree, site: Path) -> None:
