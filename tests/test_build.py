@@ -62,29 +62,29 @@ def outputs(root: Path, language: str) -> tuple[str, str]:
 
 
 def test_prose_is_rendered_anew_without_running_the_cells(small_book: Path) -> None:
-    first = run_book(small_book, "build")
+    first = run_book(small_book, "build", "--hurry")
     assert first.returncode == 0, first.stdout + first.stderr
     before = outputs(small_book, "en")
     write_probe(small_book, "en", prose="Other words, *quietly* changed.")
-    assert run_book(small_book, "build").returncode == 0
+    assert run_book(small_book, "build", "--hurry").returncode == 0
     assert "quietly" in (small_book / "_build/site/en/probe.html").read_text(encoding="utf-8")
     assert outputs(small_book, "en") == before
 
 
 def test_a_change_in_the_package_runs_the_cells_again(small_book: Path) -> None:
-    assert run_book(small_book, "build").returncode == 0
+    assert run_book(small_book, "build", "--hurry").returncode == 0
     (small_book / "code" / "mtp" / "probe.py").write_text("VALUE = 2\n", encoding="utf-8")
-    assert run_book(small_book, "build").returncode == 0
+    assert run_book(small_book, "build", "--hurry").returncode == 0
     assert [outputs(small_book, language)[0] for language in ("zh", "en")] == ["2", "2"]
 
 
 def test_a_cell_that_raises_fails_the_build_each_time_and_keeps_the_last_site(small_book: Path) -> None:
-    assert run_book(small_book, "build").returncode == 0
+    assert run_book(small_book, "build", "--hurry").returncode == 0
     before = outputs(small_book, "zh")
     page = small_book / "chapters" / "zh" / "probe.md"
     page.write_text(page.read_text(encoding="utf-8").replace("print(", "raise RuntimeError('broken cell')\nprint("), encoding="utf-8")
     for _ in range(2):
-        done = run_book(small_book, "build")
+        done = run_book(small_book, "build", "--hurry")
         assert done.returncode == 1
         assert "broken cell" in done.stdout and "zh" in done.stderr
     assert outputs(small_book, "zh") == before
@@ -92,7 +92,7 @@ def test_a_cell_that_raises_fails_the_build_each_time_and_keeps_the_last_site(sm
 
 def test_a_missing_page_is_named(small_book: Path) -> None:
     (small_book / "chapters" / "en" / "probe.md").unlink()
-    done = run_book(small_book, "build")
+    done = run_book(small_book, "build", "--hurry")
     assert done.returncode == 1
     assert "chapters/en/probe.md" in done.stderr
 
@@ -100,18 +100,18 @@ def test_a_missing_page_is_named(small_book: Path) -> None:
 def test_an_undefined_label_fails_the_build_each_time(small_book: Path) -> None:
     write_probe(small_book, "en", prose="See {ref}`nowhere-at-all`.")
     for _ in range(2):
-        done = run_book(small_book, "build")
+        done = run_book(small_book, "build", "--hurry")
         assert done.returncode == 1
         assert "nowhere-at-all" in done.stdout
 
 
 def test_a_page_that_is_gone_leaves_the_site(small_book: Path) -> None:
-    assert run_book(small_book, "build").returncode == 0
+    assert run_book(small_book, "build", "--hurry").returncode == 0
     (small_book / "_toc.yml").write_text("format: jb-book\nroot: index\n", encoding="utf-8")
     for language in ("zh", "en"):
         (small_book / "chapters" / language / "probe.md").unlink()
         (small_book / "chapters" / language / "index.md").write_text("(home)=\n# Home\n", encoding="utf-8")
-    assert run_book(small_book, "build").returncode == 0
+    assert run_book(small_book, "build", "--hurry").returncode == 0
     assert not (small_book / "_build/site/en/probe.html").exists()
 
 
