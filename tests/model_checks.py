@@ -10,10 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from enumeration import LikeliestFirst, Script, distance, enumerate_outputs, target_distribution
+from enumeration import LikeliestFirst, enumerate_outputs, target_distribution
 from mtp import checkpoint, decoding
+from mtp.chance import Chance
 from mtp.decoding import Session, Target, decode_mtp, decode_plain
 from mtp.engine import Engine
+from mtp.exact import distance
 from mtp.lookups import NGramTable, PromptLookup
 from mtp.model import ModelConfig, MTPLanguageModel, MTPModule
 from mtp.mtp_drafter import MTPDrafter
@@ -334,7 +336,7 @@ def check_exact_distribution(drafters: Sequence[Callable[[], Any]] = (MTPDrafter
     wanted = target_distribution(target, prompt, count, TEMPERATURE, TOP_P)
     for make in drafters:
 
-        def run(script: Script) -> list[int]:
+        def run(script: Chance) -> list[int]:
             return decoding.decode(
                 target,
                 [prompt],
@@ -358,7 +360,7 @@ def check_exact_distribution_of_a_batch() -> None:
     wanted = target_distribution(target, prompts[1], 3, TEMPERATURE, TOP_P)
     for others in ((0.0, 2.0), (3.0, 0.3)):
 
-        def run(script: Script) -> list[int]:
+        def run(script: Chance) -> list[int]:
             return decode_mtp(
                 target, prompts, 2, temperature=[others[0], TEMPERATURE, others[1]], top_p=TOP_P, stop=(), max_new_tokens=3,
                 generators=[LikeliestFirst(), script, LikeliestFirst()],

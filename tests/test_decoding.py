@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from enumeration import distance, enumerate_outputs, target_distribution
+from enumeration import enumerate_outputs, target_distribution
 from model_checks import (
     FEW,
     TEMPERATURE,
@@ -28,6 +28,7 @@ from model_checks import (
 from mtp.benchmark import held_out_prompts
 from mtp.chance import SeededChance
 from mtp.decoding import Target, decode, decode_mtp, decode_ngram, decode_plain, decode_prompt_lookup
+from mtp.exact import distance
 from mtp.lookups import NGramTable, PromptLookup
 from mtp.mtp_drafter import MTPDrafter
 from mtp.proposal import Proposal

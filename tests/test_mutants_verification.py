@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import model_checks
 import pytest
 import verification_checks
+from data.mutants_verification import MUTANTS
 from mutants import Mutant, kill
-
-_SPEC = importlib.util.spec_from_file_location(
-    "mutants_verification", Path(__file__).parent / "data" / "mutants_verification.py"
-)
-mutants_verification = importlib.util.module_from_spec(_SPEC)
-sys.modules["mutants_verification"] = mutants_verification
-_SPEC.loader.exec_module(mutants_verification)
-MUTANTS = mutants_verification.MUTANTS
 
 
 def test_every_fault_has_a_mutant():

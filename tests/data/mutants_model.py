@@ -6,25 +6,14 @@ Each replaces one function of the package the way the fault would; `killed_by` n
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
 from mtp import checkpoint, decoding, engine, model, mtp_drafter, train
 from mtp.proposal import Proposal
 from mtp.warping import warp
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A fault: number in the list of faults, what it is, where it goes, and the name of the check that catches it."""
-
-    fault: int
-    name: str
-    owner: Any
-    attribute: str
-    make: Callable[[Any], Any]
-    killed_by: str
+from mutants import Mutant
 
 
 def _lenient_loading(original: Any) -> Any:
