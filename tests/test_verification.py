@@ -80,6 +80,15 @@ def test_block_verification_keeps_past_a_token_that_token_wise_rejects():
     assert sum(outcome.rejected_at == 0 for outcome in token_wise) > 20
 
 
+def test_the_papers_own_example_of_block_verification():
+    """Sun et al., arXiv 2403.10444, introduction: two tokens, two candidates; 10/9 accepted token by token, 11/9 by the block."""
+    from mtp.exact import expected_accepted
+
+    p = torch.tensor([1 / 3, 2 / 3], dtype=torch.float64)
+    lengths = [expected_accepted(rule, lambda prefix: p, lambda prefix: p.flip(0), k=2) for rule in (SpeculativeSampling(), BlockVerification())]
+    assert lengths == pytest.approx([10 / 9, 11 / 9], abs=1e-12)
+
+
 def test_residual():
     assert residual(Q[0], P[0]).tolist() == pytest.approx([0, 0, 1])
     with pytest.raises(ValueError, match=r"residual .* mass 0\.0"):
