@@ -7,7 +7,7 @@ VENV_PYTHON := .venv/bin/python
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help environment book test serve check notebooks clean
+.PHONY: help environment book test serve check notebooks bench-site clean
 
 help: ## list these commands
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -29,6 +29,9 @@ check: environment ## compare the two languages and check the sources (seconds)
 
 notebooks: environment ## write the notebooks that learners launch
 	@$(VENV_PYTHON) -m book notebooks
+
+bench-site: environment ## measure the site beside a default Jupyter Book of the same chapters
+	@$(VENV_PYTHON) -m book bench-site
 
 clean: ## remove everything that was built
 	@cd code && $(PYTHON) -m book clean

@@ -1,4 +1,4 @@
-"""Command line of the book: `python -m book build | serve | check | notebooks | clean`."""
+"""Command line of the book: `python -m book build | serve | check | notebooks | bench-site | clean`."""
 
 from __future__ import annotations
 
@@ -40,6 +40,13 @@ def notebooks(tree: Tree, options: argparse.Namespace) -> int:
     return 0
 
 
+def bench_site(tree: Tree, options: argparse.Namespace) -> int:
+    from .bench_site import bench_site
+
+    bench_site(tree)
+    return 0
+
+
 def clean(tree: Tree, options: argparse.Namespace) -> int:
     import shutil
 
@@ -53,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="command")
 
     def add(function, text: str) -> argparse.ArgumentParser:
-        command = commands.add_parser(function.__name__, help=text, description=text)
+        command = commands.add_parser(function.__name__.replace("_", "-"), help=text, description=text)
         command.set_defaults(function=function)
         return command
 
@@ -64,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
     server.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
     add(check, "compare the two languages and check the sources, without executing anything")
     add(notebooks, "write the notebooks that learners launch into _build/site/<language>/notebooks/")
+    add(bench_site, "measure the site beside a default Jupyter Book of the same chapters")
     add(clean, "remove everything that was built")
     return top
 
