@@ -65,3 +65,8 @@ def arrive(tab: Any, address: str) -> None:
 
     expect(tab).to_have_url(re.compile("^" + ".*".join(map(re.escape, address.split("**"))) + "$"), timeout=20_000)
     tab.wait_for_load_state()
+
+
+def settle(tab: Any) -> None:
+    """Wait until the page has been laid out anew and what watches its sizes has run: two frames."""
+    tab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 from conftest import ROOT
-from pages import HAN, PAGES, visit
+from pages import HAN, PAGES, settle, visit
 
 NODE = Path(__file__).parent / "node"
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -51,6 +51,7 @@ def test_axe_finds_nothing_in_either_theme_at_either_width(browser: Any, served_
             assert tab.evaluate("document.documentElement.dataset.theme") == theme
             for width in (1280, 360):
                 tab.set_viewport_size({"width": width, "height": 800})
+                settle(tab)
                 assert tab.evaluate(RUN, RULES) == [], (theme, width)
 
 
@@ -59,6 +60,7 @@ def test_axe_finds_nothing_in_menus_and_search(browser: Any, served_site: str, n
     with visit(browser, f"{served_site}/zh/exercise.html", viewport={"width": 360, "height": 800}, color_scheme=theme) as opened:
         tab = opened.page
         tab.add_script_tag(path=node_modules / "axe-core" / "axe.min.js")
+        settle(tab)
         for menu in ("details.contents > summary", "details.launch > summary"):
             tab.click(menu)
             assert tab.evaluate(RUN, RULES) == [], menu

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
-from pages import HAN, PAGES, TREE, arrive, visit
+from pages import HAN, PAGES, TREE, arrive, settle, visit
 from pypdf import PdfReader
 
 WIDTHS = (320, 360, 480, 768, 1024, 1280, 1920)
@@ -42,7 +42,7 @@ def test_what_is_wide_scrolls_by_keyboard_in_a_box_of_its_own(browser: Any, serv
     with visit(browser, f"{served_site}/{language}/{page}.html", viewport={"width": 360, "height": 800}) as opened:
         # Folded text counts as well, once it is unfolded.
         opened.page.locator("article details").evaluate_all("nodes => nodes.forEach(node => { node.open = true; })")
-        opened.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        settle(opened.page)
         boxes = opened.page.locator("article .scroll, article .highlight pre, article div.math")
         wide = boxes.evaluate_all("nodes => nodes.filter(node => node.scrollWidth > node.clientWidth + 1).map(node => node.tabIndex)")
         assert set(wide) <= {0}
