@@ -11,12 +11,22 @@ from typing import Any
 
 # Public name → module that defines it.
 _EXPORTS = {
+    "BlockVerification": "verification",
+    "GreedyMatch": "verification",
     "Ledger": "metrics",
     "MultiTokenDecoderSim": "simulator",
+    "RoundOutcome": "verification",
+    "SpeculativeSampling": "verification",
+    "TargetSampleMatch": "verification",
+    "ThresholdAcceptance": "verification",
+    "TypicalAcceptance": "verification",
     "check": "exercise",
+    "check_one_hot": "exercise_lossless",
+    "check_residual": "exercise_lossless",
     "get_language": "language",
     "set_language": "language",
     "trace_round": "trace",
+    "warp": "warping",
 }
 
 __all__ = sorted(_EXPORTS)

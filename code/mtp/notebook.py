@@ -39,4 +39,4 @@ class Table:
         head = "".join(f'<th scope="col">{escape(title)}</th>' for title in self.header)
         body = ("".join(f"<td>{escape(value)}</td>" for value in row) for row in self.rows)
         body = "".join(f"<tr>{cells}</tr>" for cells in body)
-        return f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        return f'<table class="mtp-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
