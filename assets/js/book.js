@@ -117,3 +117,6 @@ addEventListener("keydown", (event) => {
     search();
   }
 });
+
+// A live figure brings its module; pages without one load nothing.
+for (const name of new Set([...document.querySelectorAll("[data-live]")].map((element) => element.dataset.live))) import(`./live/${name}.js`);
