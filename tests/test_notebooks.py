@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import requires
 from pathlib import Path
 
 import jupytext
@@ -183,3 +184,19 @@ def test_a_fork_overrides_the_addresses_by_its_environment(monkeypatch: pytest.M
     monkeypatch.setenv("BOOK_BASEURL", "https://somebody.github.io/fork")
     publication = Tree(ROOT).publication
     assert (publication.repository, publication.site_branch, publication.baseurl) == ("somebody/fork", "preview", "https://somebody.github.io/fork/")
+
+
+@pytest.mark.parametrize("present", [{"torch"}, {"torch", "safetensors", "tokenizers", "tqdm"}, set(), {"mtp"}])
+def test_the_install_cell_never_replaces_a_torch_that_is_there(monkeypatch: pytest.MonkeyPatch, present: set[str]) -> None:
+    calls: list[list[str]] = []
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if name in present else None)
+    monkeypatch.setattr("subprocess.check_call", lambda command: calls.append(command[5:]))
+    exec(install_source("en", Publication("me/book", "main", "gh-pages", "https://me.github.io/book/"), TREE), {})
+    wheel = f"https://me.github.io/book/wheels/{wheel_name(TREE)}"
+    if "mtp" in present:
+        assert calls == []
+    elif "torch" in present:
+        needed = {re.split("[<>=]", name)[0] for name in requires("mtp-book") or [] if "extra ==" not in name} - present
+        assert calls == [sorted(needed)] * bool(needed) + [["--no-deps", wheel]]
+    else:
+        assert calls == [[wheel]]
