@@ -1,0 +1,64 @@
+// Python in a worker, one for all exercises of a page. A run that does not end is ended with its worker; a new one is started at once.
+const LIMIT = 4000;
+
+export class Python {
+  // `bytes` is what the worker will load; `progress` is told the share of it that is there, and null when Python is ready.
+  constructor(bytes, progress) {
+    this.bytes = bytes;
+    this.progress = progress;
+    this.start();
+  }
+
+  start() {
+    this.ready = new Promise((resolve, reject) => {
+      this.worker = new Worker(new URL("./run-worker.js", import.meta.url), { type: "module" });
+      this.worker.onmessage = ({ data }) => {
+        if (data.loaded !== undefined) this.progress(Math.min(1, data.loaded / this.bytes));
+        else if (data.ready) {
+          this.progress(null);
+          resolve();
+        } else if (data.failed) reject(new Error(data.failed));
+        else this.answer?.(data);
+      };
+      this.worker.onerror = (event) => {
+        event.preventDefault();
+        reject(new Error(event.message || "the worker could not be started"));
+      };
+    });
+    // Whoever waits for it hears of a failure; nobody may be waiting yet.
+    this.ready.catch(() => {});
+  }
+
+  // Waits for Python, calls `begun`, and runs `source` and the page's `check`; `print` is handed what is printed as it comes. Resolves
+  // to what runner.py returns, or to { stopped } with why the worker was ended: "time", "reader", "broken", or "failed" if Python
+  // could not be loaded at all.
+  async run(source, check, begun, print) {
+    try {
+      await this.ready;
+    } catch {
+      this.start();
+      return { stopped: "failed" };
+    }
+    begun();
+    return new Promise((resolve) => {
+      const finish = (result) => {
+        clearTimeout(timer);
+        this.answer = this.stop = null;
+        resolve(result);
+      };
+      this.stop = (why) => {
+        this.worker.terminate();
+        this.start();
+        finish({ stopped: why });
+      };
+      const timer = setTimeout(() => this.stop("time"), LIMIT);
+      this.answer = (data) => {
+        if (data.printed !== undefined) print(data.printed);
+        // Python itself gave up, as after endless recursion: nothing of it can be used again.
+        else if (data.broken) this.stop("broken");
+        else finish(data.result);
+      };
+      this.worker.postMessage({ source, check });
+    });
+  }
+}
