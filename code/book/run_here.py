@@ -26,13 +26,16 @@ CELL = re.compile(r'<div class="cell tag_run-here[^"]*"')
 
 def add_run_here(tree: Tree, site: Path) -> None:
     """Put all of it into `site`, and mark the cells of its pages; raises `NoNode` where npm cannot be had."""
+    pages = [path for language in LANGUAGES for path in sorted((site / language).glob("*.html")) if CELL.search(path.read_text(encoding="utf-8"))]
+    if not pages:
+        return
     modules = node.install(LIVE, tree.build_dir / "live" / "node")
     built = bundle_editor(tree, modules)
     live = site / "assets" / "live"
     live.mkdir(parents=True, exist_ok=True)
     shutil.copy(built, live / "editor.js")
     files = [live / "editor.js", *copy_pyodide(modules, site / "assets" / "pyodide"), write_package(tree, live / "exercises.zip")]
-    mark_cells(tree, site, _sizes(tree, files))
+    mark_cells(pages, *_sizes(tree, files))
 
 
 def bundle_editor(tree: Tree, modules: Path) -> Path:
@@ -73,15 +76,11 @@ def _sizes(tree: Tree, files: list[Path]) -> tuple[int, int]:
     return sum(path.stat().st_size for path in files), sum(sizes.values())
 
 
-def mark_cells(tree: Tree, site: Path, sizes: tuple[int, int]) -> None:
-    """Tell the pages which cells can be run, and how much that loads."""
-    marks = f' data-live="run-here" data-bytes="{sizes[0]}" data-download="{sizes[1] / 1e6:.1f}"'
-    for language in LANGUAGES:
-        for page in tree.pages:
-            path = site / language / f"{page}.html"
-            text = path.read_text(encoding="utf-8")
-            if CELL.search(text):
-                path.write_text(CELL.sub(lambda match: match[0] + marks, text), encoding="utf-8")
+def mark_cells(pages: list[Path], size: int, download: int) -> None:
+    """Tell the pages which cells can be run, and how many bytes that loads, unpacked and over the wire."""
+    marks = f' data-live="run-here" data-bytes="{size}" data-download="{download / 1e6:.1f}"'
+    for path in pages:
+        path.write_text(CELL.sub(lambda match: match[0] + marks, path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def write_package(tree: Tree, target: Path) -> Path:

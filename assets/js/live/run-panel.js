@@ -170,6 +170,8 @@ class Panel {
     this.stopButton.hidden = true;
     this.runButton.removeAttribute("aria-disabled");
     this.report(result, ((performance.now() - started) / 1000).toFixed(1));
+    // With Ctrl+Enter in a long editor, what came may be out of sight.
+    if (this.output.getBoundingClientRect().top > innerHeight - 120) this.status.scrollIntoView({ block: "center" });
   }
 
   print(text) {

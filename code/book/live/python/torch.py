@@ -219,11 +219,16 @@ class Tensor:
             raise RuntimeError(f"Boolean value of Tensor with {kind} is ambiguous")
         return bool(self._flat[0])
 
+    def _number(self) -> Any:
+        if len(self._flat) != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self._flat[0]
+
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._number())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number())
 
     def __index__(self) -> int:
         if self.dtype.rank == 2 or len(self._flat) != 1:
