@@ -51,7 +51,7 @@ class Exercise:
 
     @property
     def text(self) -> str:
-        return "\n".join(self.box.locator(".cm-line").all_inner_texts())
+        return "\n".join(self.box.locator(".cm-line").all_text_contents())
 
     def write(self, text: str) -> Exercise:
         """Put `text` in the place of everything in the editor."""

@@ -59,10 +59,10 @@ const WORDS = {
 // One Python for the page; whoever opens a panel watches it being loaded.
 let python;
 const watchers = new Set();
-let share = 0;
+let state = 0;
 function pythonOf(bytes) {
   python ??= new Python(bytes, (now) => {
-    share = now;
+    state = now;
     for (const watch of watchers) watch(now);
   });
   return python;
@@ -125,7 +125,7 @@ class Panel {
       changed: () => this.changed(),
     });
     watchers.add((now) => this.watch(now));
-    this.watch(share);
+    this.watch(state);
     this.editor.focus();
   }
 
@@ -134,16 +134,16 @@ class Panel {
     this.undoButton.hidden = true;
   }
 
+  // Shows how far Python is; what a run has to say is not talked over.
   watch(now) {
-    this.meter.hidden = now === null;
-    if (now !== null) {
-      this.meter.value = now;
-      // Each tenth is said once: a live region that changes all the time cannot be listened to.
-      const tenth = Math.floor(now * 10) * 10;
-      if (tenth === this.tenth) return;
-      this.tenth = tenth;
-      if (!this.busy && !this.stopped) this.say(now < 1 ? this.words.loading(tenth) : this.words.starting);
-    } else if (!this.busy && !this.stopped) this.say(this.words.ready);
+    const loading = typeof now === "number";
+    this.meter.hidden = !loading;
+    if (loading) this.meter.value = now;
+    // Each tenth is said once: a live region that changes all the time cannot be listened to.
+    const step = loading ? Math.floor(now * 10) * 10 : now;
+    if (step === this.step || this.busy || this.stopped) return;
+    this.step = step;
+    this.say(loading ? (now < 1 ? this.words.loading(step) : this.words.starting) : this.words[now]);
   }
 
   say(text) {
@@ -158,7 +158,7 @@ class Panel {
     this.runButton.setAttribute("aria-disabled", "true");
     this.output.replaceChildren();
     this.editor.mark(0);
-    this.say(share === null ? words.running : words.waiting);
+    this.say(state === "ready" ? words.running : words.waiting);
     let started = 0;
     const begun = () => {
       started = performance.now();

@@ -2,43 +2,45 @@
 const LIMIT = 4000;
 
 export class Python {
-  // `bytes` is what the worker will load; `progress` is told the share of it that is there, and null when Python is ready.
-  constructor(bytes, progress) {
+  // `bytes` is what the worker will load; `tell` is told how far that is, from 0 to 1, and then "ready" or "failed".
+  constructor(bytes, tell) {
     this.bytes = bytes;
-    this.progress = progress;
+    this.tell = tell;
     this.start();
   }
 
   start() {
-    this.ready = new Promise((resolve, reject) => {
+    this.lost = false;
+    this.ready = new Promise((resolve) => {
+      const fail = () => {
+        this.lost = true;
+        this.worker.terminate();
+        this.tell("failed");
+        resolve();
+      };
       this.worker = new Worker(new URL("./run-worker.js", import.meta.url), { type: "module" });
       this.worker.onmessage = ({ data }) => {
-        if (data.loaded !== undefined) this.progress(Math.min(1, data.loaded / this.bytes));
+        if (data.loaded !== undefined) this.tell(Math.min(1, data.loaded / this.bytes));
         else if (data.ready) {
-          this.progress(null);
+          this.tell("ready");
           resolve();
-        } else if (data.failed) reject(new Error(data.failed));
+        } else if (data.failed) fail();
         else this.answer?.(data);
       };
       this.worker.onerror = (event) => {
         event.preventDefault();
-        reject(new Error(event.message || "the worker could not be started"));
+        fail();
       };
     });
-    // Whoever waits for it hears of a failure; nobody may be waiting yet.
-    this.ready.catch(() => {});
   }
 
   // Waits for Python, calls `begun`, and runs `source` and the page's `check`; `print` is handed what is printed as it comes. Resolves
   // to what runner.py returns, or to { stopped } with why the worker was ended: "time", "reader", "broken", or "failed" if Python
   // could not be loaded at all.
   async run(source, check, begun, print) {
-    try {
-      await this.ready;
-    } catch {
-      this.start();
-      return { stopped: "failed" };
-    }
+    if (this.lost) this.start();
+    await this.ready;
+    if (this.lost) return { stopped: "failed" };
     begun();
     return new Promise((resolve) => {
       const finish = (result) => {

@@ -43,7 +43,7 @@ export function edit(parent, { text, label, describedBy, run, changed }) {
         keymap.of([indentWithTab, ...defaultKeymap, ...historyKeymap]),
         python(),
         syntaxHighlighting(classHighlighter),
-        EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": describedBy, translate: "no" }),
+        EditorView.contentAttributes.of({ tabindex: "0", "aria-label": label, "aria-describedby": describedBy, translate: "no" }),
         EditorView.updateListener.of((update) => update.docChanged && changed()),
       ],
     }),
