@@ -34,6 +34,7 @@ def add_run_here(tree: Tree, site: Path) -> None:
     live = site / "assets" / "live"
     live.mkdir(parents=True, exist_ok=True)
     shutil.copy(built, live / "editor.js")
+    (live / "licences.txt").write_text(licences(modules), encoding="utf-8")
     files = [live / "editor.js", *copy_pyodide(modules, site / "assets" / "pyodide"), write_package(tree, live / "exercises.zip")]
     mark_cells(pages, *_sizes(tree, files))
 
@@ -51,6 +52,23 @@ def bundle_editor(tree: Tree, modules: Path) -> Path:
         if done.returncode:
             raise node.NoNode(f"the editor could not be bundled: {done.stderr.strip()[-400:]}")
     return target
+
+
+# Packages that only do the work of the build, or that Pyodide asks for outside browsers.
+NOT_SENT = {"esbuild", "ws"}
+
+
+def licences(modules: Path) -> str:
+    """Name, version, licence and notice of each package of which something is sent to readers."""
+    texts = []
+    for path in sorted([*modules.glob("*/package.json"), *modules.glob("@*/*/package.json")]):
+        about = json.loads(path.read_text(encoding="utf-8"))
+        if about["name"] in NOT_SENT or about["name"].startswith(("@esbuild/", "@types/")):
+            continue
+        notice = path.with_name("LICENSE")
+        source = f"https://www.npmjs.com/package/{about['name']}"
+        texts.append(f"{about['name']} {about['version']}, {about['license']}, {source}\n" + (notice.read_text(encoding="utf-8") if notice.is_file() else ""))
+    return "\n".join(texts)
 
 
 def copy_pyodide(modules: Path, target: Path) -> list[Path]:

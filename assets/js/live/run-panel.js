@@ -11,6 +11,7 @@ const WORDS = {
     undo: "撤销重置",
     hint: "Ctrl+Enter 运行。Tab 缩进；先按 Esc，再按 Tab，离开编辑器。写下的内容保存在这个浏览器里，刷新后还在。",
     torch: "浏览器里没有 PyTorch：这里的 torch 是一个小替身，只有本练习用得到的张量运算。检查用的是构建时录下的答案，本页没有载入参考解答。",
+    meter: "Python 的加载进度",
     loading: (share) => `正在加载 Python：${share}%`,
     starting: "正在启动 Python……",
     ready: "Python 已就绪。",
@@ -37,6 +38,7 @@ const WORDS = {
     hint: "Ctrl+Enter runs. Tab indents; Esc and then Tab leaves the editor. What you write is kept in this browser and is there after a reload.",
     torch:
       "A browser has no PyTorch: torch is a small stand-in here, with the tensor operations that this exercise needs. The checks compare with answers recorded when the book was built; the reference solution has not been loaded.",
+    meter: "Loading of Python",
     loading: (share) => `Loading Python: ${share} %`,
     starting: "Starting Python…",
     ready: "Python is ready.",
@@ -111,7 +113,7 @@ class Panel {
     bar.append(this.runButton, this.stopButton, button("run-reset", words.reset, () => this.reset()), this.undoButton);
     this.meter = element("progress", "run-progress");
     this.meter.max = 1;
-    this.meter.setAttribute("aria-label", "Python");
+    this.meter.setAttribute("aria-label", words.meter);
     this.status = element("p", "run-status");
     this.status.setAttribute("role", "status");
     this.output = element("div", "run-output");
