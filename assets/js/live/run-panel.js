@@ -44,7 +44,7 @@ const WORDS = {
     ready: "Python is ready.",
     waiting: "Will run as soon as Python is ready.",
     running: "Running…",
-    done: (seconds) => `Done in ${seconds} s.`,
+    done: (seconds) => `Done in ${seconds} s. `,
     error: "Your code has an error, shown below.",
     time: "Stopped: it had not ended after 4 seconds. An endless loop? Python is starting again.",
     reader: "Stopped. Python is starting again.",
@@ -201,7 +201,7 @@ class Panel {
       else report.append(element("pre", "", result.text));
       this.output.append(element("p", "run-title", words.report), report);
       const sum = report.querySelector("p")?.textContent ?? "";
-      this.say(`${words.done(seconds)} ${sum}`.trim());
+      this.say(words.done(seconds) + sum);
     }
   }
 

@@ -1,6 +1,6 @@
 // The editor of the exercises: CodeMirror with Python, cut down to what writing a few lines needs. Bundled by the build.
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
-import { python } from "@codemirror/lang-python";
+import { pythonLanguage } from "@codemirror/lang-python";
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
@@ -41,7 +41,7 @@ export function edit(parent, { text, label, describedBy, run, changed }) {
         indentUnit.of("    "),
         EditorState.tabSize.of(4),
         keymap.of([indentWithTab, ...defaultKeymap, ...historyKeymap]),
-        python(),
+        pythonLanguage,
         syntaxHighlighting(classHighlighter),
         EditorView.contentAttributes.of({ tabindex: "0", "aria-label": label, "aria-describedby": describedBy, translate: "no" }),
         EditorView.updateListener.of((update) => update.docChanged && changed()),
