@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import re
 import time
@@ -138,6 +139,15 @@ def test_the_exercises_on_lossless_verification_run_too(browser: Any, served_sit
         one.write(wrong).run(NEXT)
         assert "failed" in one.marks().values()
         assert opened.foreign == [] and opened.problems == []
+
+
+def test_two_exercises_started_at_once_both_end(browser: Any, served_site: str) -> None:
+    with exercise(browser, f"{served_site}/en/lossless.html") as (opened, one):
+        other = Exercise(opened.page, 1).open()
+        one.open().box.locator(".run-go").click()
+        other.run()
+        assert set(one.marks().values()) == set(other.marks().values()) == {"todo"}
+        assert sum(url.endswith("pyodide.asm.wasm") for url in opened.requests) == 1
 
 
 def test_an_endless_loop_is_stopped_and_the_next_run_works(browser: Any, served_site: str, language: str) -> None:
@@ -281,8 +291,6 @@ def squeezed(text: str) -> str:
 
 
 def test_no_solution_is_sent(browser: Any, served_site: str, language: str) -> None:
-    import inspect
-
     # The lines of code that find the answers, and the exercise's own.
     functions = [answers.residual_support, answers.residual_distribution, answers.one_hot_accepts, answers.one_hot_residual]
     secrets = [line.split("return ")[-1] for function in functions for line in inspect.getsource(function).splitlines() if " for " in line or "u <" in line]

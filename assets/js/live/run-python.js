@@ -37,7 +37,13 @@ export class Python {
   // Waits for Python, calls `begun`, and runs `source` and the page's `check`; `print` is handed what is printed as it comes. Resolves
   // to what runner.py returns, or to { stopped } with why the worker was ended: "time", "reader", "broken", or "failed" if Python
   // could not be loaded at all.
-  async run(source, check, begun, print) {
+  run(source, check, begun, print) {
+    // One at a time: two exercises of a page may both be started.
+    this.last = (this.last ?? Promise.resolve()).then(() => this.runNext(source, check, begun, print));
+    return this.last;
+  }
+
+  async runNext(source, check, begun, print) {
     if (this.lost) this.start();
     await this.ready;
     if (this.lost) return { stopped: "failed" };
