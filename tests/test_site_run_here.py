@@ -201,8 +201,8 @@ def test_the_learners_own_line_is_shown(browser: Any, served_site: str, language
         main.write(filled(language, "        return tokens.no_such_thing", *SOLUTION[1:])).run(NEXT)
         expect(main.box.locator(".run-report pre").first).to_contain_text("return tokens.no_such_thing")
         expect(main.box.locator(".run-report pre").first).not_to_contain_text("checking.py")
-        main.write("print('one', 2)\nimport sys\nprint('three', file=sys.stderr)\n" + filled(language, *SOLUTION)).run(NEXT)
-        expect(main.box.locator(".run-printed")).to_have_text("one 2\nthree\n")
+        main.write("print('one', 2)\nimport sys\nprint('three', file=sys.stderr)\nprint('no end', end='')\n" + filled(language, *SOLUTION)).run(NEXT)
+        expect(main.box.locator(".run-printed")).to_have_text("one 2\nthree\nno end")
 
 
 def test_work_survives_a_reload_and_reset_can_be_undone(browser: Any, served_site: str, language: str) -> None:
@@ -237,12 +237,13 @@ def test_the_keyboard_does_everything(browser: Any, served_site: str, language: 
         tab.keyboard.press("ControlOrMeta+a")
         tab.keyboard.type("if True:")
         tab.keyboard.press("Enter")
-        tab.keyboard.type("print('typed')")
+        # The slash opens the search elsewhere on the page.
+        tab.keyboard.type("print('typed', 4 / 2)")
         tab.keyboard.press("Enter")
         tab.keyboard.press("Tab")
-        assert main.text.startswith("if True:\n    print('typed')\n    ")
+        assert main.text.startswith("if True:\n    print('typed', 4 / 2)\n    ")
         tab.keyboard.press("ControlOrMeta+Enter")
-        expect(main.box.locator(".run-printed")).to_have_text("typed\n", timeout=FIRST * 1000)
+        expect(main.box.locator(".run-printed")).to_have_text("typed 2.0\n", timeout=FIRST * 1000)
         expect(main.box.locator(".cm-content")).to_be_focused()
         tab.keyboard.press("Escape")
         tab.keyboard.press("Tab")

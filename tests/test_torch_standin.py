@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import random
 import subprocess
 import sys
 import warnings
@@ -20,6 +21,7 @@ from data.wrong_lossless import RIGHT_ONE_HOT, RIGHT_RESIDUAL, WRONG_ONE_HOT, WR
 from data.wrong_solutions import RIGHT, WRONG, source
 from mtp.exercise import check
 from mtp.exercise_lossless import check_one_hot, check_residual
+from mtp.simulator import MultiTokenDecoderSim
 
 _SPEC = importlib.util.spec_from_file_location("torch_standin", ROOT / "code" / "book" / "live" / "python" / "torch.py")
 standin = importlib.util.module_from_spec(_SPEC)
@@ -108,6 +110,7 @@ from mtp import answers
 assert not hasattr(torch, "__version__") and hasattr(answers, "question"), "these are the real ones"
 from mtp.exercise import check
 from mtp.exercise_lossless import check_one_hot, check_residual
+from mtp.simulator import MultiTokenDecoderSim
 checks = {"class": check, "residual": check_residual, "one_hot": check_one_hot}
 reports = []
 for kind, name, source in json.load(sys.stdin):
@@ -160,3 +163,20 @@ def test_every_solution_is_reported_word_for_word_as_in_a_notebook(archive: Path
     for case, report in zip(cases, reports):
         expected = [text.replace(here, "mtp") for text in checked_here(*case)]
         assert [text.replace(there, "mtp") for text in report] == expected, case
+
+
+def test_recorded_answers_between_and_beyond_the_recorded_ones(archive: Path) -> None:
+    spec = importlib.util.spec_from_file_location("recorded_answers", archive / "mtp" / "answers.py")
+    recorded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(recorded)
+    rng = random.Random(6)
+    for ratio in (0.25, 0.5, 0.6, 0.75, 1.0):
+        replay, reference = recorded.MultiTokenDecoderSim(4, ratio), MultiTokenDecoderSim(4, ratio)
+        for _ in range(300):
+            q, p = rng.choice([rng.random() * 1.5, rng.randrange(33) / 32, 0.0, -0.5]), rng.random()
+            assert replay._accept_token(q, p) is reference._accept_token(q, p), (ratio, q, p)
+            # Recorded ones are exact to the last bit.
+            exact = rng.randrange(33) / 32
+            assert replay._accept_token(exact, exact * ratio) is reference._accept_token(exact, exact * ratio), (ratio, exact)
+    with pytest.raises(LookupError, match="propose was called with something"):
+        recorded.MultiTokenDecoderSim(4).propose([1, 2, 3, 4, 5, 6, 7, 8, 9])

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 from . import node
@@ -39,19 +40,30 @@ def add_run_here(tree: Tree, site: Path) -> None:
     mark_cells(pages, *_sizes(tree, files))
 
 
+def _kept(target: Path, make: Callable[[], None]) -> Path:
+    """`target`, whose name ends with the digest of its sources, made by `make` unless it is there; what older sources gave goes away."""
+    if not target.is_file():
+        for old in target.parent.glob(f"{target.name.split('-')[0]}-*"):
+            old.unlink()
+        make()
+    return target
+
+
 def bundle_editor(tree: Tree, modules: Path) -> Path:
     """The editor as one small file; bundled again only when its source or the versions change."""
     source = LIVE / "editor.js"
     digest = hashlib.sha256(source.read_bytes() + (LIVE / "package-lock.json").read_bytes()).hexdigest()[:16]
     target = tree.build_dir / "live" / f"editor-{digest}.js"
-    if not target.is_file():
+
+    def bundle() -> None:
         esbuild = [node.node(), str(modules / "esbuild" / "bin" / "esbuild")]
         options = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=eof", f"--outfile={target}"]
         env = {**node.environment(), "NODE_PATH": str(modules)}
         done = subprocess.run([*esbuild, str(source), *options], env=env, capture_output=True, text=True, encoding="utf-8")
         if done.returncode:
-            raise node.NoNode(f"the editor could not be bundled: {done.stderr.strip()[-400:]}")
-    return target
+            raise BookError(f"the editor could not be bundled: {done.stderr.strip()[-400:]}")
+
+    return _kept(target, bundle)
 
 
 # Packages that only do the work of the build, or that Pyodide asks for outside browsers.
@@ -120,10 +132,13 @@ def answers(tree: Tree) -> str:
     sources = [*sorted((tree.root / "code" / "mtp").glob("*.py")), Path(__file__).with_name("record.py"), LIVE / "python" / "answers.py"]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     target = tree.build_dir / "live" / f"answers-{digest}.json"
-    if not target.is_file():
+
+    def record() -> None:
         command = [sys.executable, "-m", "book.record"]
         done = subprocess.run(command, cwd=tree.root, env=environment(tree), capture_output=True, text=True, encoding="utf-8")
         if done.returncode:
             raise BookError(f"the answers of the exercises could not be recorded: {done.stderr.strip()[-400:]}")
+        target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(done.stdout, encoding="utf-8")
-    return target.read_text(encoding="utf-8")
+
+    return _kept(target, record).read_text(encoding="utf-8")

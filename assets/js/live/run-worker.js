@@ -29,10 +29,18 @@ self.fetch = async (address, options) => {
   return new Response(answer.body.pipeThrough(counted), { status: answer.status, headers });
 };
 
-function print(line) {
-  if (printed > MOST_PRINTED) return;
-  printed += line.length + 1;
-  postMessage({ printed: printed > MOST_PRINTED ? "…\n" : `${line}\n` });
+// What Python writes, line by line as to a terminal.
+function writer() {
+  const decoder = new TextDecoder();
+  const write = (bytes) => {
+    const text = decoder.decode(bytes, { stream: true });
+    if (printed <= MOST_PRINTED) {
+      printed += text.length;
+      postMessage({ printed: printed > MOST_PRINTED ? "…\n" : text });
+    }
+    return bytes.length;
+  };
+  return { write, isatty: true };
 }
 
 async function start() {
@@ -40,7 +48,9 @@ async function start() {
     if (!answer.ok) throw new Error(`exercises.zip: ${answer.status}`);
     return answer.arrayBuffer();
   });
-  const python = await loadPyodide({ indexURL: home, stdout: print, stderr: print });
+  const python = await loadPyodide({ indexURL: home });
+  python.setStdout(writer());
+  python.setStderr(writer());
   python.unpackArchive(await archive, "zip", { extractDir: "/home/pyodide" });
   return python.pyimport("runner");
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import linecache
+import sys
 import traceback
 from typing import Any
 
@@ -28,6 +29,10 @@ def run(source: str, check: str) -> str:
         result = _last_value(check, scope)
     except BaseException as error:
         return json.dumps(_failure(error))
+    finally:
+        # A last line without an end would wait for the next run.
+        sys.stdout.flush()
+        sys.stderr.flush()
     html = result._repr_html_() if hasattr(result, "_repr_html_") else None
     # The page's style sheet has the rules of the report.
     return json.dumps({"html": html.replace(STYLE, "") if html else None, "text": None if html else repr(result)})
