@@ -64,6 +64,8 @@ t.tensor([[1.0, 3], [5, 4]]).argmax(-1); t.tensor([1.0, 3, 3]).argmax(); t.tenso
 t.tensor([0.1, 2.0]).clamp(0.2, 1); t.clamp(t.tensor([1, 5]), max=3); t.relu(t.tensor([-1.0, 2])); t.maximum(t.tensor([1.0, 5]), t.tensor(2.0)); t.minimum(t.tensor(1.0), t.tensor([0.5, 2]))
 t.where(t.tensor([True, False]), t.tensor([1.0, 2]), t.tensor(0.0)); t.where(t.tensor([True, False]), t.tensor([1.0, 2]), 0.0); t.tensor([0.0, 1.0]).exp(); t.log(t.tensor([1.0, 0.0, -1.0]))
 t.stack([t.tensor([1, 2]), t.tensor([3, 4])]); t.equal(t.tensor([1, 2]), t.tensor([1, 2])); t.allclose(t.tensor([1.0]), t.tensor([1.0 + 1e-7])); t.is_tensor(1); t.is_tensor(t.tensor(1))
+t.inf; t.nan; t.pi; t.double; t.long; t.float; t.bool; t.any(t.tensor([0, 1])); t.all(t.tensor([0, 1])); t.abs(t.tensor([-1])); t.max(t.tensor([1, 2])); t.min(t.tensor([1, 2]))
+t.argmax(t.tensor([1, 2])); t.exp(t.tensor(0.0)); t.no_grad().__enter__(); t.zeros(2, dtype=t.float64); t.float64.is_floating_point; t.int64.is_floating_point
 """
 EXPRESSIONS = [call.strip() for line in CALLS.strip().splitlines() for call in line.split("; ")]
 

@@ -9,7 +9,7 @@ const WORDS = {
     stop: "停止",
     reset: "重置",
     undo: "撤销重置",
-    hint: "Ctrl+Enter 运行。Tab 缩进；先按 Esc，再按 Tab，离开编辑器。写下的内容保存在这个浏览器里，刷新后还在。",
+    hint: "Ctrl+Enter（Mac 上是 ⌘+Enter）运行。Tab 缩进；先按 Esc，再按 Tab，离开编辑器。写下的内容保存在这个浏览器里，刷新后还在。",
     torch: "浏览器里没有 PyTorch：这里的 torch 是一个小替身，只有本练习用得到的张量运算。检查用的是构建时录下的答案，本页没有载入参考解答。",
     meter: "Python 的加载进度",
     loading: (share) => `正在加载 Python：${share}%`,
@@ -35,11 +35,11 @@ const WORDS = {
     stop: "Stop",
     reset: "Reset",
     undo: "Undo reset",
-    hint: "Ctrl+Enter runs. Tab indents; Esc and then Tab leaves the editor. What you write is kept in this browser and is there after a reload.",
+    hint: "Ctrl+Enter (⌘+Enter on a Mac) runs. Tab indents; Esc and then Tab leaves the editor. What you write is kept in this browser and is there after a reload.",
     torch:
       "A browser has no PyTorch: torch is a small stand-in here, with the tensor operations that this exercise needs. The checks compare with answers recorded when the book was built; the reference solution has not been loaded.",
     meter: "Loading of Python",
-    loading: (share) => `Loading Python: ${share} %`,
+    loading: (share) => `Loading Python: ${share}%`,
     starting: "Starting Python…",
     ready: "Python is ready.",
     waiting: "Will run as soon as Python is ready.",
@@ -169,6 +169,7 @@ class Panel {
     };
     const result = await this.python.run(this.editor.text, this.check, begun, (text) => this.print(text));
     this.busy = false;
+    if (document.activeElement === this.stopButton) this.runButton.focus();
     this.stopButton.hidden = true;
     this.runButton.removeAttribute("aria-disabled");
     this.report(result, ((performance.now() - started) / 1000).toFixed(1));
