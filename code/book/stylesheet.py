@@ -11,13 +11,15 @@ import re
 from .highlight import pygments_css, report_css
 from .tree import Tree
 
+SOURCES = ("book.css", "live.css")
 PART = r"(?:[^(),]|\([^()]*\))+"
 PAIR = re.compile(rf"light-dark\(\s*({PART}),\s*({PART})\)")
 
 
 def stylesheet(tree: Tree) -> str:
     """All rules of the site."""
-    return in_both_themes((tree.root / "assets" / "css" / "book.css").read_text(encoding="utf-8") + pygments_css() + report_css())
+    sources = [(tree.root / "assets" / "css" / name).read_text(encoding="utf-8") for name in SOURCES]
+    return in_both_themes("".join([*sources, pygments_css(), report_css()]))
 
 
 def in_both_themes(css: str) -> str:

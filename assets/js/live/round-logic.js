@@ -101,10 +101,19 @@ function drawn(round, tokens, at) {
   return { distribution: normalised(row), u: round.draw };
 }
 
-// Scenarios of four candidates; every rule can play those that it can meet.
-export const SCENARIOS = {
-  first: { p: [0.2, 0.8, 0.8, 0.8], q: [0.5, 0.5, 0.5, 0.5] },
-  all: { p: [0.8, 0.8, 0.8, 0.8], q: [0.5, 0.5, 0.5, 0.5] },
-  late: { p: [0.8, 0.8, 0.2, 0.9], q: [0.5, 0.5, 0.5, 0.5] },
-  zero: { p: [0.8, 0.3, 0, 0.8], q: [0.5, 0, 0, 0.5] },
-};
+export const SCENARIOS = ["all", "first", "late", "zero"];
+
+// Entries of a scenario for three candidates or more: all accepted, the first rejected, likely candidates behind a rejection, and
+// candidates that the draft gave no probability at all.
+export function scenario(name, count) {
+  const p = Array(count).fill(0.8);
+  const q = Array(count).fill(0.5);
+  const middle = Math.floor(count / 2);
+  if (name === "first") p[0] = 0.2;
+  if (name === "late") p.fill(0.2, middle, middle + 1).fill(0.9, middle + 1);
+  if (name === "zero") {
+    q.fill(0, 1, 3);
+    p.splice(1, 2, 0.3, 0);
+  }
+  return { p, q };
+}
