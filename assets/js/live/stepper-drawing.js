@@ -36,7 +36,7 @@ export function candidates(width, state, round) {
     const x = place * column;
     parts.push(...box(x, column, 22, token, colour, { "stroke-dasharray": dash, class: state.position === place ? "current" : null }));
     const short = column < 78 && /^[✓✗]/.test(words.status[what]) ? words.status[what][0] : words.status[what];
-    parts.push(text(x + column / 2, 70, short, { class: open ? "" : "muted", fill: open ? colour : null, "text-anchor": "middle" }));
+    parts.push(text(x + column / 2, 70, short, { class: open ? what : "muted", "text-anchor": "middle" }));
     parts.push(...bars(x, column, base, place, round, open ? colour : null));
   });
   return [...parts, ...legend(round.rule)];
@@ -49,7 +49,7 @@ function bars(x, column, base, place, round, colour) {
     svg("rect", { x: left, y: base - value * CANDIDATES.bars, width: size, height: value * CANDIDATES.bars, rx: 2, ...attributes });
   const q = round.entries.q[place];
   const parts = [
-    bar(middle - size - 2, q, { fill: "var(--mtp-line)", "fill-opacity": 0.6 }),
+    bar(middle - size - 2, q, { fill: "var(--mtp-line)", "fill-opacity": 0.85 }),
     bar(middle + 2, round.entries.p[place], { fill: colour ?? "var(--accent)", "fill-opacity": colour ? 0.9 : 0.45 }),
   ];
   const level = { threshold: round.ratio * q, sampling: round.tests[place] * q }[round.rule];
@@ -64,7 +64,7 @@ function legend(rule) {
   const y = CANDIDATES.height - 12;
   const parts = [];
   let x = 2;
-  for (const [key, fill, opacity] of [["q", "var(--mtp-line)", 0.6], ["p", "var(--accent)", 0.6]]) {
+  for (const [key, fill, opacity] of [["q", "var(--mtp-line)", 0.85], ["p", "var(--accent)", 0.6]]) {
     parts.push(svg("rect", { x, y: y - 10, width: 11, height: 11, rx: 2, fill, "fill-opacity": opacity }));
     parts.push(text(x + 16, y, words.legend[key], { class: "muted" }));
     x += 84;

@@ -18,13 +18,13 @@ const zh = {
   p: (place) => `位置 ${place} 的 p`,
   q: (place) => `位置 ${place} 的 q`,
   u: (place) => `位置 ${place} 的随机数 u`,
-  draw: "最后抽 token 用的随机数 u",
-  status: { accepted: "✓ 接受", rejected: "✗ 拒绝", closed: "关闭", beyond: "预算外", waiting: "等待", testing: "检验中" },
+  draw: "最后抽 token 的随机数 u",
+  status: { accepted: "✓ 接受", rejected: "✗ 拒绝", closed: "关闭", beyond: "预算外", waiting: "等待" },
   candidates: "候选",
   emitted: "这一轮写下的文本",
   kv: (state) => `KV Cache：写到 ${state.kv_written}，有效长度 ${state.kv_length}`,
   legend: { q: "草稿 q", p: "目标 p", threshold: "阈值 r·q", sampling: "u·q" },
-  rows: { test: (place) => `位置 ${place} 的分布`, bonus: "最后一个候选之后的分布", token: "token", p: "p", q: "q", rest: "残差", none: "无" },
+  rows: { test: (place) => `位置 ${place} 的分布`, bonus: "最后一个候选之后的分布", token: "token", p: "p", q: "q", rest: "残差" },
   why: {
     proposal: (s) =>
       s.tokens.length < s.offered_tokens.length
@@ -73,13 +73,13 @@ const en = {
   p: (place) => `p at position ${place}`,
   q: (place) => `q at position ${place}`,
   u: (place) => `random number u at position ${place}`,
-  draw: "random number u of the last draw",
-  status: { accepted: "✓ accepted", rejected: "✗ rejected", closed: "closed", beyond: "cut off", waiting: "waiting", testing: "tested" },
+  draw: "u of the last draw",
+  status: { accepted: "✓ accepted", rejected: "✗ rejected", closed: "closed", beyond: "cut off", waiting: "waiting" },
   candidates: "Candidates",
   emitted: "Text of this round",
   kv: (state) => `KV cache: written to ${state.kv_written}, valid length ${state.kv_length}`,
   legend: { q: "draft q", p: "target p", threshold: "threshold r·q", sampling: "u·q" },
-  rows: { test: (place) => `Distributions at position ${place}`, bonus: "Distribution behind the last candidate", token: "token", p: "p", q: "q", rest: "residual", none: "none" },
+  rows: { test: (place) => `Distributions at position ${place}`, bonus: "Distribution behind the last candidate", token: "token", p: "p", q: "q", rest: "residual" },
   why: {
     proposal: (s) =>
       s.tokens.length < s.offered_tokens.length

@@ -88,10 +88,10 @@ class RoundStepper extends HTMLElement {
       p: places.map((place) => field(words.p(place), limits, (value) => this.set("p", place, value), "p")),
       u: places.map((place) => field(words.u(place), below, (value) => this.set("u", place, value), "u")),
     };
-    this.draw = field(words.draw, below, (value) => this.set("u", this.count, value), "u");
+    this.draw = field(words.draw, below, (value) => this.set("u", this.count, value));
     const again = button(words.again, () => this.change({ u: this.model.u.map(() => Math.floor(Math.random() * 1000) / 1000) }));
     const columns = places.map((place) => html("div", {}, ["q", "p", "u"].map((key) => this.fields[key][place].element)));
-    this.chance = html("div", { class: "live-bar" }, again, html("label", { class: "live-field", "aria-hidden": "true" }, html("span", {}, words.draw)), this.draw.element);
+    this.chance = html("div", { class: "live-bar" }, again, this.draw.element);
     return [html("div", { class: "live-columns" }, columns), this.chance];
   }
 
@@ -102,7 +102,7 @@ class RoundStepper extends HTMLElement {
     };
     const move = (by) => () => go(this.model.step + by)();
     const { first, back, forward, play, reset } = words.steps;
-    this.buttons = { first: button(`⏮ ${first}`, go(0)), back: button(`◀ ${back}`, move(-1)), forward: button(`${forward} ▶`, move(1), { class: "primary" }) };
+    this.buttons = { first: button(`|◀ ${first}`, go(0)), back: button(`◀ ${back}`, move(-1)), forward: button(`${forward} ▶`, move(1), { class: "primary" }) };
     this.playing = button(play, () => (this.timer ? this.pause() : this.play()));
     this.counter = html("span", { class: "live-count" });
     const again = button(reset, () => {
@@ -218,9 +218,10 @@ class RoundStepper extends HTMLElement {
     const place = state.position ?? (state.kind === "proposal" ? 0 : (state.rejected_at ?? state.tokens.length));
     const bonus = place === state.tokens.length;
     const lines = [[words.rows.p, round.p[place]]];
-    if (round.rule === "sampling" && !bonus) {
-      lines.push([words.rows.q, round.q[place]]);
-      lines.push([words.rows.rest, residual(round.q[place], round.p[place])]);
+    if (round.rule === "sampling") {
+      const nothing = round.p[0].map(() => null);
+      lines.push([words.rows.q, bonus ? nothing : round.q[place]]);
+      lines.push([words.rows.rest, bonus ? nothing : residual(round.q[place], round.p[place])]);
     }
     const chosen = state.next_token ?? (round.rule === "greedy" ? argmax(round.p[place]) : round.tokens[place]);
     const cells = (row) => row.map((value, token) => html("td", { class: token === chosen ? "chosen" : null }, value === null ? "–" : number(value)));

@@ -1,0 +1,265 @@
+"""Live figures as readers use them: by mouse, finger and keys, by link, on a phone, and where nothing comes alive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from pages import HAN, settle, visit
+from playwright.sync_api import expect
+from test_site_accessible import RULES, RUN, node_modules  # noqa: F401
+
+LANGUAGES = ("zh", "en")
+WHY = {
+    "zh": {"first": "首次拒绝", "teaching": "教学规则到此为止", "bonus": "奖励 token", "correction": "修正 token", "likely": "位置 3 的候选单看也能通过", "zero": "不可能是从 q 里抽出来的"},
+    "en": {"first": "the first rejection", "teaching": "adds no token", "bonus": "bonus token", "correction": "correction token", "likely": "position 3 would pass on its own", "zero": "cannot have been drawn from q"},
+}
+
+
+@contextmanager
+def figure(browser: Any, site: str, language: str, page: str, name: str, query: str = "", **context: Any) -> Iterator[Any]:
+    """The live figure of a page, alive; afterwards nothing has gone wrong and nobody else was asked for anything."""
+    with visit(browser, f"{site}/{language}/{page}.html{query}", **context) as opened:
+        live = opened.page.locator(f"mtp-{name}[data-ready]")
+        live.wait_for()
+        yield live
+        assert opened.foreign == [] and opened.problems == []
+
+
+class Stepper:
+    """The round stepper, by what a reader sees of it."""
+
+    def __init__(self, live: Any) -> None:
+        self.live, self.page = live, live.page
+        self.back, self.forward = (live.locator(".live-steps button").nth(place) for place in (1, 2))
+        self.first, self.play, self.reset = (live.locator(".live-steps button").nth(place) for place in (0, 3, 4))
+        self.rule, self.scenario = live.locator("select").nth(0), live.locator("select").nth(1)
+        self.budget, self.ratio = live.locator("input[type=range]").nth(0), live.locator("input[type=range]").nth(1)
+
+    def why(self) -> str:
+        return self.live.locator(".live-why").inner_text()
+
+    def texts(self) -> list[str]:
+        return self.live.locator("svg text").all_text_contents()
+
+    def count(self) -> tuple[int, int]:
+        step, last = re.findall(r"\d+", self.live.locator(".live-count").inner_text())
+        return int(step), int(last)
+
+    def end(self) -> None:
+        while self.forward.is_enabled():
+            self.forward.click()
+
+    def slider(self, key: str, place: int) -> Any:
+        return self.live.get_by_role("slider", name=re.compile(rf"位置 {place} 的 {key}$|^{key} at position {place}$"))
+
+    def field(self, key: str, place: int) -> Any:
+        return self.live.get_by_role("spinbutton", name=re.compile(rf"位置 {place} 的(随机数)? ?{key}$|{key} at position {place}$"))
+
+    def valid(self) -> int:
+        text = next(text for text in self.texts() if text.startswith("KV"))
+        return int(re.findall(r"\d+", text)[-1])
+
+
+@pytest.fixture(params=LANGUAGES)
+def language(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def test_the_page_s_round_step_by_step(browser: Any, served_site: str, language: str) -> None:
+    with figure(browser, served_site, language, "verification_state", "stepper") as live:
+        stepper = Stepper(live)
+        assert stepper.count() == (1, 5) and not stepper.back.is_enabled() and stepper.valid() == 3
+        lengths = []
+        for _ in range(4):
+            stepper.forward.click()
+            lengths.append(stepper.valid())
+        assert lengths == [4, 5, 5, 5] and not stepper.forward.is_enabled()
+        assert WHY[language]["teaching"] in stepper.why()
+        stepper.back.click()
+        assert WHY[language]["first"] in stepper.why() and "0.2" in stepper.why() and "0.3" in stepper.why()
+        stepper.reset.click()
+        assert stepper.count() == (1, 5)
+        assert bool(re.search(f"[{HAN}]", live.inner_text())) == (language == "zh")
+
+
+def test_keys_alone_step_play_and_set_a_probability(browser: Any, served_site: str, language: str) -> None:
+    with figure(browser, served_site, language, "verification_state", "stepper", reduced_motion="reduce") as live:
+        stepper = Stepper(live)
+        stepper.forward.focus()
+        stepper.page.keyboard.press("Enter")
+        assert stepper.count() == (2, 5)
+        slider = stepper.slider("p", 0)
+        slider.focus()
+        for key in ("End", "PageDown", "ArrowDown", "ArrowUp", "ArrowUp"):
+            stepper.page.keyboard.press(key)
+        assert slider.get_attribute("aria-valuenow") == "0.91" and stepper.field("p", 0).input_value() == "0.91"
+        stepper.page.keyboard.press("Home")
+        assert stepper.count() == (2, 3) and WHY[language]["first"] in stepper.why()
+        # An ancestor's style makes nothing move, and playing still shows step after step.
+        assert live.locator(".live-mark").evaluate("node => getComputedStyle(node).transitionProperty") == "none"
+        stepper.play.focus()
+        stepper.page.keyboard.press("Enter")
+        expect(live.locator(".live-count")).to_contain_text("3", timeout=4000)
+        expect(stepper.forward).to_be_disabled()
+
+
+def test_playing_runs_to_the_end_and_pauses_on_demand(browser: Any, served_site: str) -> None:
+    with figure(browser, served_site, "en", "verification_state", "stepper") as live:
+        stepper = Stepper(live)
+        stepper.play.click()
+        expect(stepper.play).to_have_text("Pause")
+        expect(live.locator(".live-count")).to_have_text("Step 2 of 5", timeout=4000)
+        stepper.play.click()
+        before = stepper.count()
+        stepper.page.wait_for_timeout(2000)
+        assert stepper.count() == before
+
+
+@pytest.mark.parametrize("touch", [False, True])
+def test_a_bar_is_dragged(browser: Any, served_site: str, language: str, touch: bool) -> None:
+    with figure(browser, served_site, language, "verification_state", "stepper", has_touch=touch) as live:
+        stepper = Stepper(live)
+        handle = stepper.slider("p", 2)
+        handle.scroll_into_view_if_needed()
+        box = handle.bounding_box()
+        x, low, high = box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.9, box["y"] + box["height"] * 0.1
+        if touch:
+            stepper.page.touchscreen.tap(x, high)
+        else:
+            stepper.page.mouse.move(x, low)
+            stepper.page.mouse.down()
+            stepper.page.mouse.move(x, high, steps=5)
+            stepper.page.mouse.up()
+        assert float(stepper.field("p", 2).input_value()) == pytest.approx(0.9, abs=0.02)
+        stepper.end()
+        assert stepper.valid() == 6 and WHY[language]["first"] not in stepper.why()
+
+
+def test_what_is_typed_decides(browser: Any, served_site: str, language: str) -> None:
+    with figure(browser, served_site, language, "verification_state", "stepper") as live:
+        stepper = Stepper(live)
+        stepper.field("p", 2).fill("0.3")
+        stepper.end()
+        # 0.3 is 0.6 · 0.5 to the last bit or above it: equality accepts.
+        assert stepper.valid() == 6
+        field = stepper.field("p", 0)
+        for nonsense in ("7", "-1", ""):
+            field.fill(nonsense)
+            field.blur()
+            assert field.input_value() == "0.8", nonsense
+        stepper.budget.focus()
+        stepper.page.keyboard.press("Home")
+        assert stepper.count()[1] == 3
+        stepper.ratio.focus()
+        stepper.page.keyboard.press("End")
+        assert live.locator("output").nth(1).inner_text() == "1"
+
+
+def test_every_scenario_under_every_rule(browser: Any, served_site: str, language: str) -> None:
+    words = WHY[language]
+    ends = {
+        # Steps, and valid length at the end, from three positions of text on.
+        ("threshold", "all"): (6, 7, "teaching"), ("threshold", "first"): (3, 3, "teaching"),
+        ("threshold", "late"): (5, 5, "teaching"), ("threshold", "zero"): (5, 5, "teaching"),
+        ("greedy", "all"): (7, 7, None), ("greedy", "first"): (4, 3, None), ("greedy", "late"): (6, 5, None),
+        ("sampling", "all"): (7, 7, "bonus"), ("sampling", "first"): (4, 3, "correction"), ("sampling", "late"): (6, 5, "correction"),
+        ("sampling", "zero"): (1, 3, "zero"),
+    }
+    with figure(browser, served_site, language, "verification_state", "stepper") as live:
+        stepper = Stepper(live)
+        for (rule, scenario), (steps, length, word) in ends.items():
+            stepper.rule.select_option(rule)
+            stepper.scenario.select_option(scenario)
+            # The first candidate is rejected only when chance has it so.
+            if rule == "sampling" and scenario == "first":
+                stepper.field("u", 0).fill("0.9")
+            sentences = [stepper.why()]
+            while stepper.forward.is_enabled():
+                stepper.forward.click()
+                sentences.append(stepper.why())
+            where = (rule, scenario, sentences)
+            assert stepper.count() == (steps, steps) and stepper.valid() == length, where
+            assert word is None or any(words[word] in sentence for sentence in sentences), where
+            likely = scenario == "late" or (rule, scenario) == ("threshold", "zero")
+            assert likely == any(words["likely"] in sentence for sentence in sentences), where
+
+
+def test_a_round_is_shared_by_link(browser: Any, served_site: str, language: str) -> None:
+    with figure(browser, served_site, language, "verification_state", "stepper", permissions=["clipboard-read", "clipboard-write"]) as live:
+        stepper = Stepper(live)
+        stepper.rule.select_option("sampling")
+        stepper.scenario.select_option("late")
+        stepper.field("p", 1).fill("0.77")
+        stepper.end()
+        sentence, texts = stepper.why(), stepper.texts()
+        live.get_by_role("button", name=re.compile("^(复制链接|Copy link)$")).click()
+        expect(live.locator(".live-note")).not_to_be_empty()
+        link = stepper.page.evaluate("navigator.clipboard.readText()")
+        assert link == stepper.page.url and link.endswith("#step-through")
+        stepper.page.reload()
+        stepper.page.locator("mtp-stepper[data-ready]").wait_for()
+        assert stepper.why() == sentence
+        # The other language opens the same round at the same section.
+        stepper.page.click("[data-language-link]")
+        stepper.page.wait_for_url(f"**/{'en' if language == 'zh' else 'zh'}/**")
+        stepper.page.locator("mtp-stepper[data-ready]").wait_for()
+        assert stepper.field("p", 1).input_value() == "0.77" and stepper.page.url.endswith("#step-through")
+    with figure(browser, served_site, language, "verification_state", "stepper", link.partition(".html")[2]) as live:
+        stepper = Stepper(live)
+        assert (stepper.why(), stepper.texts()) == (sentence, texts)
+        assert live.evaluate("node => Math.abs(node.closest('section').getBoundingClientRect().top) < 200")
+
+
+@pytest.mark.parametrize("query", ["?rule=none", "?rule=greedy&budget=9&r=7&p=a_b_c_d", "?rule=sampling&budget=2&r=1&p=5_0_0_0&q=1_1_1_1&u=0_0_0_0_9&step=99"])
+def test_a_spoilt_link_is_put_right(browser: Any, served_site: str, query: str) -> None:
+    with figure(browser, served_site, "en", "verification_state", "stepper", query) as live:
+        step, last = Stepper(live).count()
+        assert 1 <= step <= last
+
+
+@pytest.mark.parametrize("name, page", [("stepper", "verification_state")])
+def test_without_javascript_and_on_paper_the_drawing_is_seen(browser: Any, served_site: str, language: str, name: str, page: str) -> None:
+    with visit(browser, f"{served_site}/{language}/{page}.html", java_script_enabled=False) as opened:
+        assert opened.page.locator(f"mtp-{name} > .mtp-figure svg").is_visible()
+        assert opened.page.locator(f"mtp-{name}").evaluate("node => node.clientHeight - node.firstElementChild.clientHeight") < 40
+    with figure(browser, served_site, language, page, name) as live:
+        assert not live.locator("> .mtp-figure").is_visible()
+        live.page.emulate_media(media="print")
+        assert live.locator("> .mtp-figure").is_visible() and not live.locator("> .live").is_visible()
+
+
+@pytest.mark.parametrize("name, page", [("stepper", "verification_state")])
+def test_axe_finds_nothing_in_any_state(browser: Any, served_site: str, node_modules: Any, language: str, name: str, page: str) -> None:  # noqa: F811
+    for theme in ("light", "dark"):
+        with figure(browser, served_site, language, page, name, color_scheme=theme, viewport={"width": 360, "height": 800}) as live:
+            live.page.add_script_tag(path=node_modules / "axe-core" / "axe.min.js")
+            rules = live.locator("select").first.locator("option").evaluate_all("nodes => nodes.map(node => node.value)") or [""]
+            for rule in rules:
+                if rule:
+                    live.locator("select").first.select_option(rule)
+                assert live.page.evaluate(RUN, RULES) == [], (theme, rule)
+
+
+@pytest.mark.parametrize("name, page", [("stepper", "verification_state")])
+def test_it_fits_the_narrowest_phone_and_nothing_jumps_when_it_comes(browser: Any, served_site: str, language: str, name: str, page: str) -> None:
+    shifts = "() => new Promise(done => { let sum = 0; new PerformanceObserver(list => { for (const each of list.getEntries()) sum += each.value; }).observe({ type: 'layout-shift', buffered: true }); setTimeout(() => done(sum), 300); })"
+    for width in (320, 390, 768, 1280):
+        # From the top, and from where the figure comes in the middle of the window.
+        for anchor in ("", f"#{live_section(served_site, language, page, name, browser)}"):
+            with figure(browser, served_site, language, page, name, anchor, viewport={"width": width, "height": 800}) as live:
+                settle(live.page)
+                assert live.page.evaluate(shifts) < 0.02, (width, anchor)
+                for rule in live.locator("select").first.locator("option").evaluate_all("nodes => nodes.map(node => node.value)"):
+                    live.locator("select").first.select_option(rule)
+                    assert live.page.evaluate("document.documentElement.scrollWidth") <= width
+                    out = "nodes => nodes.filter(node => node.getBoundingClientRect().right > innerWidth).length"
+                    assert live.locator("*").evaluate_all(out) == 0, (width, rule)
+
+
+def live_section(site: str, language: str, page: str, name: str, browser: Any) -> str:
+    with figure(browser, site, language, page, name) as live:
+        return live.evaluate("node => node.closest('section[id]').id")
