@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import serve
+from mtp.cost_model import best_k, speedup
+from mtp.live import speedup_explorer
 from pages import HAN, settle, visit
 from playwright.sync_api import expect
 from test_site_accessible import RULES, RUN, node_modules  # noqa: F401
 
 LANGUAGES = ("zh", "en")
+FIGURES = [("stepper", "verification_state"), ("sampling", "lossless"), ("explorer", "explorer")]
+SURVIVAL, DRAFT, VERIFY = [0.9, 0.75, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05], 0.1, 0.03
+MEASURED = [(1, 1.5, "first run"), (8, 0.9, "second run")]
+ARTICLE = re.compile(r"<article.*</article>", re.DOTALL)
 WHY = {
     "zh": {"first": "首次拒绝", "teaching": "教学规则到此为止", "bonus": "奖励 token", "correction": "修正 token", "likely": "位置 3 的候选单看也能通过", "zero": "不可能是从 q 里抽出来的"},
     "en": {"first": "the first rejection", "teaching": "adds no token", "bonus": "bonus token", "correction": "correction token", "likely": "position 3 would pass on its own", "zero": "cannot have been drawn from q"},
 }
+
+
+@pytest.fixture(scope="session")
+def live_site(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The built site, and in it a page that holds the explorer alone."""
+    top = tmp_path_factory.mktemp("live") / "site"
+    shutil.copytree(site, top, ignore=shutil.ignore_patterns("downloads", "notebooks", "wheels", "pagefind"))
+    for language in LANGUAGES:
+        drawn = speedup_explorer(SURVIVAL, DRAFT, VERIFY, MEASURED, language)._repr_html_()
+        page = (top / language / "verification_state.html").read_text(encoding="utf-8")
+        article = f'<article><section id="explorer"><h1>k</h1><div class="cell_output">{drawn}</div><p>k</p></section></article>'
+        (top / language / "explorer.html").write_text(ARTICLE.sub(lambda match: article, page), encoding="utf-8")
+    server, address = serve(top)
+    yield address
+    server.shutdown()
 
 
 @contextmanager
@@ -69,8 +93,8 @@ def language(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def test_the_page_s_round_step_by_step(browser: Any, served_site: str, language: str) -> None:
-    with figure(browser, served_site, language, "verification_state", "stepper") as live:
+def test_the_page_s_round_step_by_step(browser: Any, live_site: str, language: str) -> None:
+    with figure(browser, live_site, language, "verification_state", "stepper") as live:
         stepper = Stepper(live)
         assert stepper.count() == (1, 5) and not stepper.back.is_enabled() and stepper.valid() == 3
         lengths = []
@@ -86,8 +110,8 @@ def test_the_page_s_round_step_by_step(browser: Any, served_site: str, language:
         assert bool(re.search(f"[{HAN}]", live.inner_text())) == (language == "zh")
 
 
-def test_keys_alone_step_play_and_set_a_probability(browser: Any, served_site: str, language: str) -> None:
-    with figure(browser, served_site, language, "verification_state", "stepper", reduced_motion="reduce") as live:
+def test_keys_alone_step_play_and_set_a_probability(browser: Any, live_site: str, language: str) -> None:
+    with figure(browser, live_site, language, "verification_state", "stepper", reduced_motion="reduce") as live:
         stepper = Stepper(live)
         stepper.forward.focus()
         stepper.page.keyboard.press("Enter")
@@ -107,8 +131,8 @@ def test_keys_alone_step_play_and_set_a_probability(browser: Any, served_site: s
         expect(stepper.forward).to_be_disabled()
 
 
-def test_playing_runs_to_the_end_and_pauses_on_demand(browser: Any, served_site: str) -> None:
-    with figure(browser, served_site, "en", "verification_state", "stepper") as live:
+def test_playing_runs_to_the_end_and_pauses_on_demand(browser: Any, live_site: str) -> None:
+    with figure(browser, live_site, "en", "verification_state", "stepper") as live:
         stepper = Stepper(live)
         stepper.play.click()
         expect(stepper.play).to_have_text("Pause")
@@ -120,8 +144,8 @@ def test_playing_runs_to_the_end_and_pauses_on_demand(browser: Any, served_site:
 
 
 @pytest.mark.parametrize("touch", [False, True])
-def test_a_bar_is_dragged(browser: Any, served_site: str, language: str, touch: bool) -> None:
-    with figure(browser, served_site, language, "verification_state", "stepper", has_touch=touch) as live:
+def test_a_bar_is_dragged(browser: Any, live_site: str, language: str, touch: bool) -> None:
+    with figure(browser, live_site, language, "verification_state", "stepper", has_touch=touch) as live:
         stepper = Stepper(live)
         handle = stepper.slider("p", 2)
         handle.scroll_into_view_if_needed()
@@ -139,8 +163,8 @@ def test_a_bar_is_dragged(browser: Any, served_site: str, language: str, touch: 
         assert stepper.valid() == 6 and WHY[language]["first"] not in stepper.why()
 
 
-def test_what_is_typed_decides(browser: Any, served_site: str, language: str) -> None:
-    with figure(browser, served_site, language, "verification_state", "stepper") as live:
+def test_what_is_typed_decides(browser: Any, live_site: str, language: str) -> None:
+    with figure(browser, live_site, language, "verification_state", "stepper") as live:
         stepper = Stepper(live)
         stepper.field("p", 2).fill("0.3")
         stepper.end()
@@ -159,7 +183,7 @@ def test_what_is_typed_decides(browser: Any, served_site: str, language: str) ->
         assert live.locator("output").nth(1).inner_text() == "1"
 
 
-def test_every_scenario_under_every_rule(browser: Any, served_site: str, language: str) -> None:
+def test_every_scenario_under_every_rule(browser: Any, live_site: str, language: str) -> None:
     words = WHY[language]
     ends = {
         # Steps, and valid length at the end, from three positions of text on.
@@ -169,7 +193,7 @@ def test_every_scenario_under_every_rule(browser: Any, served_site: str, languag
         ("sampling", "all"): (7, 7, "bonus"), ("sampling", "first"): (4, 3, "correction"), ("sampling", "late"): (6, 5, "correction"),
         ("sampling", "zero"): (1, 3, "zero"),
     }
-    with figure(browser, served_site, language, "verification_state", "stepper") as live:
+    with figure(browser, live_site, language, "verification_state", "stepper") as live:
         stepper = Stepper(live)
         for (rule, scenario), (steps, length, word) in ends.items():
             stepper.rule.select_option(rule)
@@ -188,8 +212,8 @@ def test_every_scenario_under_every_rule(browser: Any, served_site: str, languag
             assert likely == any(words["likely"] in sentence for sentence in sentences), where
 
 
-def test_a_round_is_shared_by_link(browser: Any, served_site: str, language: str) -> None:
-    with figure(browser, served_site, language, "verification_state", "stepper", permissions=["clipboard-read", "clipboard-write"]) as live:
+def test_a_round_is_shared_by_link(browser: Any, live_site: str, language: str) -> None:
+    with figure(browser, live_site, language, "verification_state", "stepper", permissions=["clipboard-read", "clipboard-write"]) as live:
         stepper = Stepper(live)
         stepper.rule.select_option("sampling")
         stepper.scenario.select_option("late")
@@ -208,56 +232,144 @@ def test_a_round_is_shared_by_link(browser: Any, served_site: str, language: str
         stepper.page.wait_for_url(f"**/{'en' if language == 'zh' else 'zh'}/**")
         stepper.page.locator("mtp-stepper[data-ready]").wait_for()
         assert stepper.field("p", 1).input_value() == "0.77" and stepper.page.url.endswith("#step-through")
-    with figure(browser, served_site, language, "verification_state", "stepper", link.partition(".html")[2]) as live:
+    with figure(browser, live_site, language, "verification_state", "stepper", link.partition(".html")[2]) as live:
         stepper = Stepper(live)
         assert (stepper.why(), stepper.texts()) == (sentence, texts)
         assert live.evaluate("node => Math.abs(node.closest('section').getBoundingClientRect().top) < 200")
 
 
 @pytest.mark.parametrize("query", ["?rule=none", "?rule=greedy&budget=9&r=7&p=a_b_c_d", "?rule=sampling&budget=2&r=1&p=5_0_0_0&q=1_1_1_1&u=0_0_0_0_9&step=99"])
-def test_a_spoilt_link_is_put_right(browser: Any, served_site: str, query: str) -> None:
-    with figure(browser, served_site, "en", "verification_state", "stepper", query) as live:
+def test_a_spoilt_link_is_put_right(browser: Any, live_site: str, query: str) -> None:
+    with figure(browser, live_site, "en", "verification_state", "stepper", query) as live:
         step, last = Stepper(live).count()
         assert 1 <= step <= last
 
 
-@pytest.mark.parametrize("name, page", [("stepper", "verification_state")])
-def test_without_javascript_and_on_paper_the_drawing_is_seen(browser: Any, served_site: str, language: str, name: str, page: str) -> None:
-    with visit(browser, f"{served_site}/{language}/{page}.html", java_script_enabled=False) as opened:
+def reading(live: Any, place: int) -> float:
+    return float(live.locator("dd").nth(place).inner_text())
+
+
+def test_many_rounds_come_to_p_under_exact_rules_and_miss_it_under_others(browser: Any, live_site: str, language: str) -> None:
+    with figure(browser, live_site, language, "lossless", "sampling") as live:
+        run, clear = live.get_by_role("button", name=re.compile("开始|Run")), live.get_by_role("button", name=re.compile("清零|Clear"))
+        live.locator("select").nth(1).select_option("20000")
+        for rule, limit in (("sampling", 0), ("match", 0), ("threshold", 0.2), ("typical", None)):
+            live.locator("select").first.select_option(rule)
+            assert reading(live, 0) == 0
+            run.click()
+            expect(live.locator("dd").first).to_have_text(re.compile(r"^[2-9]\d{4}$"), timeout=20_000)
+            live.get_by_role("button", name=re.compile("暂停|Pause")).click()
+            rounds = reading(live, 0)
+            assert limit is None or reading(live, 2) == limit, rule
+            assert reading(live, 1) == pytest.approx(reading(live, 2), abs=0.02), rule
+            live.page.wait_for_timeout(200)
+            assert reading(live, 0) == rounds, "paused"
+            assert str(int(rounds)) in live.get_by_role("status").inner_text()
+        clear.click()
+        assert reading(live, 0) == 0
+
+
+def test_p_and_q_stay_distributions(browser: Any, live_site: str, language: str) -> None:
+    with figure(browser, live_site, language, "lossless", "sampling", reduced_motion="reduce") as live:
+
+        def row(key: str) -> list[float]:
+            return [float(live.get_by_role("slider", name=re.compile(rf"{key}$|^{key} of")).nth(token).get_attribute("aria-valuenow")) for token in range(4)]
+
+        live.get_by_role("slider", name=re.compile("p$|^p of")).nth(0).focus()
+        for key in ("PageUp", "ArrowUp"):
+            live.page.keyboard.press(key)
+        assert row("p")[0] == 0.21 and sum(row("p")) == pytest.approx(1)
+        live.get_by_role("spinbutton", name=re.compile("q$|^q of")).nth(3).fill("1")
+        assert row("q") == [0, 0, 0, 1]
+        live.get_by_role("button", name=re.compile("开始|Run")).press("Enter")
+        # Few and large steps where motion is not wanted.
+        expect(live.locator("dd").first).to_have_text("1000", timeout=4000)
+
+
+def test_the_explorer_says_what_the_model_says(browser: Any, live_site: str, language: str) -> None:
+    with figure(browser, live_site, language, "explorer", "explorer") as live:
+        sentence, best = live.locator(".live-why"), best_k(SURVIVAL, DRAFT, VERIFY)
+        assert f"k = {best}" in sentence.inner_text() and f"{speedup(SURVIVAL[:best], DRAFT, VERIFY):.3f}".rstrip("0") in sentence.inner_text()
+        points = live.locator("li").all_inner_texts()
+        assert len(points) == 2 and "first run" in points[0] and "1.5" in points[0] and f"{speedup(SURVIVAL[:1], DRAFT, VERIFY):.3f}" in points[0]
+        assert live.locator("svg path.measured").count() == 3, "two points and the key"
+        curve = live.get_by_role("img", name=re.compile("加速比|speed-up")).get_attribute("aria-label")
+        for k in range(9):
+            assert f"{speedup(SURVIVAL[:k], DRAFT, VERIFY):.3f}".rstrip("0").rstrip(".") in curve
+        assert bool(re.search(f"[{HAN}]", live.inner_text())) == (language == "zh")
+
+
+def test_the_explorer_follows_hand_and_keys(browser: Any, live_site: str, language: str) -> None:
+    with figure(browser, live_site, language, "explorer", "explorer") as live:
+        survival = live.locator(".live-handle")
+        values = "nodes => nodes.map(node => Number(node.getAttribute('aria-valuenow')))"
+        box = survival.nth(2).bounding_box()
+        live.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.5)
+        live.page.mouse.down()
+        live.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.8)
+        live.page.mouse.up()
+        found = survival.evaluate_all(values)
+        assert found[2] == pytest.approx(0.2, abs=0.02) and found == sorted(found, reverse=True) and found[:2] == SURVIVAL[:2]
+        live.get_by_role("spinbutton").nth(7).fill("0.5")
+        assert survival.evaluate_all(values)[2:] == [0.5] * 6
+        draft, verify, rate = (live.locator("input[type=range]").nth(place) for place in range(3))
+        rate.focus()
+        live.page.keyboard.press("Home")
+        assert survival.evaluate_all(values) == [0] * 8
+        assert re.search("任何 k 都不|No k is", live.locator(".live-why").inner_text())
+        live.page.keyboard.press("End")
+        draft.focus()
+        live.page.keyboard.press("End")
+        verify.focus()
+        live.page.keyboard.press("Home")
+        # Everything accepted at the price of a plain step each: no gain and no loss.
+        assert re.search("任何 k 都不|No k is", live.locator(".live-why").inner_text())
+        live.get_by_role("button", name=re.compile("重置|Reset")).click()
+        assert survival.evaluate_all(values) == SURVIVAL
+
+
+@pytest.mark.parametrize(("name", "page"), FIGURES)
+def test_without_javascript_and_on_paper_the_drawing_is_seen(browser: Any, live_site: str, language: str, name: str, page: str) -> None:
+    with visit(browser, f"{live_site}/{language}/{page}.html", java_script_enabled=False) as opened:
         assert opened.page.locator(f"mtp-{name} > .mtp-figure svg").is_visible()
         assert opened.page.locator(f"mtp-{name}").evaluate("node => node.clientHeight - node.firstElementChild.clientHeight") < 40
-    with figure(browser, served_site, language, page, name) as live:
+    with figure(browser, live_site, language, page, name) as live:
         assert not live.locator("> .mtp-figure").is_visible()
         live.page.emulate_media(media="print")
         assert live.locator("> .mtp-figure").is_visible() and not live.locator("> .live").is_visible()
 
 
-@pytest.mark.parametrize("name, page", [("stepper", "verification_state")])
-def test_axe_finds_nothing_in_any_state(browser: Any, served_site: str, node_modules: Any, language: str, name: str, page: str) -> None:  # noqa: F811
+@pytest.mark.parametrize(("name", "page"), FIGURES)
+def test_axe_finds_nothing_in_any_state(browser: Any, live_site: str, node_modules: Any, language: str, name: str, page: str) -> None:  # noqa: F811
     for theme in ("light", "dark"):
-        with figure(browser, served_site, language, page, name, color_scheme=theme, viewport={"width": 360, "height": 800}) as live:
+        with figure(browser, live_site, language, page, name, color_scheme=theme, viewport={"width": 360, "height": 800}) as live:
             live.page.add_script_tag(path=node_modules / "axe-core" / "axe.min.js")
-            rules = live.locator("select").first.locator("option").evaluate_all("nodes => nodes.map(node => node.value)") or [""]
-            for rule in rules:
-                if rule:
-                    live.locator("select").first.select_option(rule)
+            for rule in rules_of(live):
                 assert live.page.evaluate(RUN, RULES) == [], (theme, rule)
 
 
-@pytest.mark.parametrize("name, page", [("stepper", "verification_state")])
-def test_it_fits_the_narrowest_phone_and_nothing_jumps_when_it_comes(browser: Any, served_site: str, language: str, name: str, page: str) -> None:
+@pytest.mark.parametrize(("name", "page"), FIGURES)
+def test_it_fits_the_narrowest_phone_and_nothing_jumps_when_it_comes(browser: Any, live_site: str, language: str, name: str, page: str) -> None:
     shifts = "() => new Promise(done => { let sum = 0; new PerformanceObserver(list => { for (const each of list.getEntries()) sum += each.value; }).observe({ type: 'layout-shift', buffered: true }); setTimeout(() => done(sum), 300); })"
     for width in (320, 390, 768, 1280):
         # From the top, and from where the figure comes in the middle of the window.
-        for anchor in ("", f"#{live_section(served_site, language, page, name, browser)}"):
-            with figure(browser, served_site, language, page, name, anchor, viewport={"width": width, "height": 800}) as live:
+        for anchor in ("", f"#{live_section(live_site, language, page, name, browser)}"):
+            with figure(browser, live_site, language, page, name, anchor, viewport={"width": width, "height": 800}) as live:
                 settle(live.page)
                 assert live.page.evaluate(shifts) < 0.02, (width, anchor)
-                for rule in live.locator("select").first.locator("option").evaluate_all("nodes => nodes.map(node => node.value)"):
-                    live.locator("select").first.select_option(rule)
+                for rule in rules_of(live):
                     assert live.page.evaluate("document.documentElement.scrollWidth") <= width
                     out = "nodes => nodes.filter(node => node.getBoundingClientRect().right > innerWidth).length"
                     assert live.locator("*").evaluate_all(out) == 0, (width, rule)
+
+
+def rules_of(live: Any) -> Iterator[str]:
+    """Each rule of a figure that has a choice of rules, chosen; otherwise the figure as it is."""
+    rules = live.locator("select").first if live.locator("select").count() else None
+    for rule in rules.locator("option").evaluate_all("nodes => nodes.map(node => node.value)") if rules else [""]:
+        if rules:
+            rules.select_option(rule)
+        yield rule
 
 
 def live_section(site: str, language: str, page: str, name: str, browser: Any) -> str:
