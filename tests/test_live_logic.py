@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -47,3 +48,19 @@ def test_node_replays_every_vector(node: str, tmp_path: Path) -> None:
     done = subprocess.run(command, env={**os.environ, "LIVE_VECTORS": str(tmp_path / "vectors.json")}, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "# pass 7" in done.stdout, done.stdout
+
+
+def with_imports(names: set[str]) -> set[str]:
+    """Modules, and all that they import."""
+    wanted, found = set(names), set()
+    while wanted:
+        name = wanted.pop()
+        found.add(name)
+        wanted |= set(re.findall(r'from "\./([\w-]+\.js)"', (MODULES / name).read_text(encoding="utf-8"))) - found
+    return found
+
+
+def test_the_modules_of_the_figures_are_light() -> None:
+    modules = with_imports({"stepper.js", "sampling.js", "explorer.js"})
+    assert {"dom.js", "round-logic.js", "rules.js", "chance.js", "sampling-logic.js", "speedup-logic.js"} <= modules
+    assert sum(len(gzip.compress((MODULES / name).read_bytes())) for name in modules) < 40_000

@@ -180,7 +180,7 @@ def test_what_is_typed_decides(browser: Any, live_site: str, language: str) -> N
         assert stepper.count()[1] == 3
         stepper.ratio.focus()
         stepper.page.keyboard.press("End")
-        assert live.locator("output").nth(1).inner_text() == "1"
+        assert live.locator(".live-value").nth(1).inner_text() == "1"
 
 
 def test_every_scenario_under_every_rule(browser: Any, live_site: str, language: str) -> None:
@@ -351,9 +351,10 @@ def test_axe_finds_nothing_in_any_state(browser: Any, live_site: str, node_modul
 @pytest.mark.parametrize(("name", "page"), FIGURES)
 def test_it_fits_the_narrowest_phone_and_nothing_jumps_when_it_comes(browser: Any, live_site: str, language: str, name: str, page: str) -> None:
     shifts = "() => new Promise(done => { let sum = 0; new PerformanceObserver(list => { for (const each of list.getEntries()) sum += each.value; }).observe({ type: 'layout-shift', buffered: true }); setTimeout(() => done(sum), 300); })"
+    section = live_section(live_site, language, page, name, browser)
     for width in (320, 390, 768, 1280):
-        # From the top, and from where the figure comes in the middle of the window.
-        for anchor in ("", f"#{live_section(live_site, language, page, name, browser)}"):
+        # From the top, and from where the figure is in the window.
+        for anchor in ("", f"#{section}"):
             with figure(browser, live_site, language, page, name, anchor, viewport={"width": width, "height": 800}) as live:
                 settle(live.page)
                 assert live.page.evaluate(shifts) < 0.02, (width, anchor)

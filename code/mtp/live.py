@@ -80,7 +80,12 @@ def round_stepper(
         sim, draft_probs, target_probs, draft_tokens, kv_length: the round to begin with, as for `mtp.trace.trace_round`.
         other_tokens: what the vocabulary of the rules that need whole rows holds beside the candidates.
         language: `"zh"` or `"en"`; None takes the page's language.
+
+    Raises:
+        ValueError: fewer than three candidates, of which no scenario can be made, or more than six; or as `trace_round`.
     """
+    if not 3 <= len(draft_tokens) <= 6:
+        raise ValueError(f"draft_tokens must hold 3 to 6 tokens, not {len(draft_tokens)}")
     trace = trace_round(sim, draft_probs, target_probs, draft_tokens, kv_length)
     places = list(range(len(draft_tokens)))
     spec = {
@@ -113,8 +118,13 @@ def sampling_demo(p: Tensor, q: Tensor, ratio: float = 0.5, language: str | None
         p, q: target's and draft's distributions (V,).
         ratio: of the threshold rule.
         language: as for `round_stepper`.
+
+    Raises:
+        ValueError: p and q over different vocabularies, or a ratio outside (0, 1].
     """
     language = check_language(language)
+    if q.shape != p.shape:
+        raise ValueError(f"q has {q.numel()} entries, not the {p.numel()} of p")
     words = _SAMPLING[language]
 
     def emitted(rule: Any) -> list[tuple[float, float]]:

@@ -64,10 +64,12 @@ def trace_rule(
         kv_length: valid positions of the target's KV cache before the round.
 
     Raises:
-        ValueError: as `rule.verify`, a budget below 1, too few numbers, or numbers outside [0, 1).
+        ValueError: as `rule.verify`, a budget below 1, a negative `kv_length`, too few numbers, or numbers outside [0, 1).
     """
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise ValueError(f"budget must be an int of at least 1, not {budget!r}")
+    if isinstance(kv_length, bool) or not isinstance(kv_length, int) or kv_length < 0:
+        raise ValueError(f"kv_length must be an int of at least 0, not {kv_length!r}")
     tokens = list(offered_tokens)[:budget]
     if len(tests) < len(tokens):
         raise ValueError(f"tests must hold a number for each of the {len(tokens)} candidates, not {len(tests)}")

@@ -34,7 +34,8 @@ export function choice(label, options, onchange) {
 
 // A range with its value in words beside it.
 export function range(label, { min, max, step }, oninput, format = number) {
-  const output = html("output");
+  // No <output>: that is a live region, and the range says its value itself.
+  const output = html("span", { class: "live-value", "aria-hidden": "true" });
   const input = html("input", { type: "range", min, max, step, oninput: () => oninput(input.valueAsNumber) });
   const element = html("label", { class: "live-field" }, html("span", {}, label), input, output);
   const show = (value) => {
