@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 import re
 import shutil
 from collections.abc import Iterator
@@ -10,17 +12,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from conftest import serve
+from live_vectors import RULES, one_round
 from mtp.cost_model import best_k, speedup
-from mtp.live import speedup_explorer
+from mtp.exact import distance, emitted_distribution, target_distribution
+from mtp.live import full_rows, last_row, speedup_explorer
+from mtp.simulator import MultiTokenDecoderSim
+from mtp.trace import trace_round
+from mtp.trace_rules import trace_rule
 from pages import HAN, settle, visit
 from playwright.sync_api import expect
-from test_site_accessible import RULES, RUN, node_modules  # noqa: F401
+from test_site_accessible import RULES as AXE_RULES
+from test_site_accessible import RUN, node_modules  # noqa: F401
 
 LANGUAGES = ("zh", "en")
 FIGURES = [("stepper", "verification_state"), ("sampling", "lossless"), ("explorer", "explorer")]
 SURVIVAL, DRAFT, VERIFY = [0.9, 0.75, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05], 0.1, 0.03
 MEASURED = [(1, 1.5, "first run"), (8, 0.9, "second run")]
+# The distributions of the page on lossless verification.
+P = torch.tensor([0.1, 0.2, 0.3, 0.4], dtype=torch.float64)
+Q = torch.tensor([0.4, 0.3, 0.2, 0.1], dtype=torch.float64)
 ARTICLE = re.compile(r"<article.*</article>", re.DOTALL)
 WHY = {
     "zh": {"first": "首次拒绝", "teaching": "教学规则到此为止", "bonus": "奖励 token", "correction": "修正 token", "likely": "位置 3 的候选单看也能通过", "zero": "不可能是从 q 里抽出来的"},
@@ -245,6 +257,73 @@ def test_a_spoilt_link_is_put_right(browser: Any, live_site: str, query: str) ->
         assert 1 <= step <= last
 
 
+# Which numbers the sentence on a test must give, by its reason.
+NUMBERS = {
+    **dict.fromkeys(("at_least_threshold", "below_threshold"), ("p", "threshold")),
+    **dict.fromkeys(("below_probability", "not_below_probability"), ("u", "probability")),
+    "target_likes_it_as_much": ("p", "q"),
+    "zero_draft_positive_target": ("p",),
+}
+VOCABULARY = [7, 10, 20, 30, 31]
+
+
+def linked_round(rng: random.Random, rule: str) -> tuple[str, list[dict[str, Any]]]:
+    """The link of a random round over the page's tokens, and its states as `mtp` has them."""
+    p, q = ([rng.choice((0, 1, rng.randint(0, 1000) / 1000)) for _ in range(4)] for _ in range(2))
+    if rule == "sampling":
+        q = [value or 0.5 for value in q]
+    u, budget, ratio = [rng.randint(0, 999) / 1000 for _ in range(5)], rng.randint(1, 4), rng.randint(1, 20) / 20
+    rows_q, rows_p = full_rows([1, 2, 3, 4], q, 5, falling=False), torch.cat([full_rows([1, 2, 3, 4], p, 5, falling=True), last_row(5)])
+    if rule == "threshold":
+        states = trace_round(MultiTokenDecoderSim(budget, ratio), rows_q, rows_p[:-1], [1, 2, 3, 4], 3).states
+    else:
+        states = trace_rule(RULES[rule](ratio), rows_q, rows_p, [1, 2, 3, 4], budget, u[:-1], u[-1], 3).states
+    numbers = [("r", [ratio]), ("p", p), ("q", q), ("u", u)]
+    lists = "&".join(f"{key}={'_'.join(map(str, values))}" for key, values in numbers)
+    return f"?rule={rule}&budget={budget}&{lists}&step=0", states
+
+
+@pytest.mark.parametrize("rule", ["threshold", "greedy", "sampling"])
+def test_what_the_stepper_shows_is_what_mtp_computes(browser: Any, live_site: str, rule: str) -> None:
+    rng = random.Random(rule)
+    with visit(browser, f"{live_site}/en/verification_state.html") as opened:
+        for _ in range(8):
+            link, states = linked_round(rng, rule)
+            opened.page.goto(f"{live_site}/en/verification_state.html{link}")
+            stepper = Stepper(opened.page.locator("mtp-stepper[data-ready]"))
+            for place, state in enumerate(states):
+                assert stepper.count() == (place + 1, len(states)), link
+                texts = stepper.live.locator("svg").nth(1).locator("text").all_text_contents()
+                written = [token for token in texts if token.isdigit()]
+                emitted = [*state["accepted_tokens"], *([state["next_token"]] if "next_token" in state else [])]
+                assert written == [str(VOCABULARY[token]) for token in emitted], (link, place)
+                assert texts[-1].endswith(f"written to {state['kv_written']}, valid length {state['kv_length']}"), (link, place)
+                shown = [float(number) for number in re.findall(r"= (\d+(?:\.\d+)?)", stepper.why())]
+                for key in NUMBERS.get(state.get("reason", ""), ()):
+                    assert any(math.isclose(value, state[key], abs_tol=6e-4) for value in shown), (link, place, key, shown)
+                if place < len(states) - 1:
+                    stepper.forward.click()
+
+
+def test_the_browser_computes_every_state_that_mtp_computes(browser: Any, live_site: str) -> None:
+    rng = random.Random(8)
+    rounds = [one_round(rng, rule) for rule in ("threshold", "greedy", "sampling") for _ in range(170)]
+    with visit(browser, f"{live_site}/en/verification_state.html") as opened:
+        found = opened.page.evaluate(
+            """async rounds => {
+              const { trace } = await import('../assets/live/round-logic.js');
+              return rounds.map(round => { try { return trace(round); } catch { return null; } });
+            }""",
+            [each["given"] for each in rounds],
+        )
+    for each, states in zip(rounds, found, strict=True):
+        assert (states is None) == (each["states"] is None)
+        for one, other in zip(states or [], each["states"] or [], strict=True):
+            assert one.keys() == other.keys()
+            for key, value in other.items():
+                assert one[key] == (pytest.approx(value, abs=1e-9) if isinstance(value, float) or key == "distribution" else value), key
+
+
 def reading(live: Any, place: int) -> float:
     return float(live.locator("dd").nth(place).inner_text())
 
@@ -253,14 +332,16 @@ def test_many_rounds_come_to_p_under_exact_rules_and_miss_it_under_others(browse
     with figure(browser, live_site, language, "lossless", "sampling") as live:
         run, clear = live.get_by_role("button", name=re.compile("开始|Run")), live.get_by_role("button", name=re.compile("清零|Clear"))
         live.locator("select").nth(1).select_option("20000")
-        for rule, limit in (("sampling", 0), ("match", 0), ("threshold", 0.2), ("typical", None)):
+        for rule in ("sampling", "match", "threshold", "typical"):
             live.locator("select").first.select_option(rule)
+            limit = distance(emitted_distribution(RULES[rule](0.5), lambda prefix: P, lambda prefix: Q, k=1, n=1), target_distribution(lambda prefix: P, 1))
+            assert limit == pytest.approx(0, abs=1e-9) if rule in ("sampling", "match") else limit > 0.05
             assert reading(live, 0) == 0
             run.click()
             expect(live.locator("dd").first).to_have_text(re.compile(r"^[2-9]\d{4}$"), timeout=20_000)
             live.get_by_role("button", name=re.compile("暂停|Pause")).click()
             rounds = reading(live, 0)
-            assert limit is None or reading(live, 2) == limit, rule
+            assert reading(live, 2) == pytest.approx(limit, abs=6e-4), rule
             assert reading(live, 1) == pytest.approx(reading(live, 2), abs=0.02), rule
             live.page.wait_for_timeout(200)
             assert reading(live, 0) == rounds, "paused"
@@ -345,7 +426,7 @@ def test_axe_finds_nothing_in_any_state(browser: Any, live_site: str, node_modul
         with figure(browser, live_site, language, page, name, color_scheme=theme, viewport={"width": 360, "height": 800}) as live:
             live.page.add_script_tag(path=node_modules / "axe-core" / "axe.min.js")
             for rule in rules_of(live):
-                assert live.page.evaluate(RUN, RULES) == [], (theme, rule)
+                assert live.page.evaluate(RUN, AXE_RULES) == [], (theme, rule)
 
 
 @pytest.mark.parametrize(("name", "page"), FIGURES)
