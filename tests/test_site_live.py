@@ -393,7 +393,12 @@ def test_the_explorer_follows_hand_and_keys(browser: Any, live_site: str, langua
         assert found[2] == pytest.approx(0.2, abs=0.02) and found == sorted(found, reverse=True) and found[:2] == SURVIVAL[:2]
         live.get_by_role("spinbutton").nth(7).fill("0.5")
         assert survival.evaluate_all(values)[2:] == [0.5] * 6
-        draft, verify, rate = (live.locator("input[type=range]").nth(place) for place in range(3))
+        k, draft, verify, rate = (live.locator("input[type=range]").nth(place) for place in range(4))
+        k.focus()
+        live.page.keyboard.press("Home")
+        live.page.keyboard.press("ArrowRight")
+        gain = f"{speedup([0.9], DRAFT, VERIFY):.3f}"
+        assert live.locator(".live-why").inner_text().startswith("k = 1") and gain in live.locator(".live-why").inner_text()
         rate.focus()
         live.page.keyboard.press("Home")
         assert survival.evaluate_all(values) == [0] * 8

@@ -46,6 +46,11 @@ class Plot {
     return parts;
   }
 
+  // The k that the reader chose.
+  guide(k) {
+    return line(this.x(k), PLOT.top, this.x(k), this.base, { class: "guide" });
+  }
+
   curve(points, key, kind) {
     const at = points.map((point) => [this.x(point.k).toFixed(1), this.y(point[key]).toFixed(1)]);
     const dots = at.map(([cx, cy]) => svg("circle", { cx, cy, r: 3, class: `dot ${kind}` }));
@@ -66,14 +71,14 @@ function key(entries, step) {
 const diamond = (x, y) => svg("path", { d: `M${x} ${y - 6}l6 6-6 6-6-6z`, class: "measured" });
 
 // What a round gives and what it takes: where the second curve lies above the first, candidates do not pay.
-export function amounts(width, points) {
+export function amounts(width, points, k) {
   const highest = rounded(Math.max(...points.flatMap(({ tokens, time }) => [tokens, time])));
   const plot = new Plot(width, points.length - 1, highest);
   const entries = Object.entries(words.amounts);
-  return [...plot.axes(), ...plot.curve(points, "tokens", "tokens"), ...plot.curve(points, "time", "time"), ...key(entries, width / 2)];
+  return [...plot.axes(), plot.guide(k), ...plot.curve(points, "tokens", "tokens"), ...plot.curve(points, "time", "time"), ...key(entries, width / 2)];
 }
 
-export function gains(width, points, best, measured) {
+export function gains(width, points, k, best, measured) {
   const ks = Math.max(points.length - 1, ...measured.map(({ k }) => k));
   const plot = new Plot(width, ks, rounded(Math.max(1.2, ...points.map(({ speedup }) => speedup), ...measured.map(({ speedup }) => speedup))));
   const band = svg("rect", { x: PLOT.left, y: plot.y(1), width: plot.right - PLOT.left, height: plot.base - plot.y(1), class: "slower" });
@@ -82,5 +87,5 @@ export function gains(width, points, best, measured) {
   const mark = svg("circle", { cx: plot.x(best), cy: plot.y(points[best].speedup), r: 8, class: "best" });
   const laid = measured.map(({ k, speedup }) => diamond(plot.x(k), plot.y(speedup)));
   const entries = [["speedup", words.speedup], ...(measured.length ? [["measured", words.measured]] : [])];
-  return [band, ...plot.axes(), one, warning, ...plot.curve(points, "speedup", "speedup"), mark, ...laid, ...key(entries, width / 2)];
+  return [band, ...plot.axes(), one, warning, plot.guide(k), ...plot.curve(points, "speedup", "speedup"), mark, ...laid, ...key(entries, width / 2)];
 }

@@ -18,7 +18,7 @@ class SpeedupExplorer extends HTMLElement {
 
   initial() {
     const { survival, draft, verify } = this.spec;
-    return { survival: [...survival], draft, verify };
+    return { survival: [...survival], draft, verify, k: bestK(survival, draft, verify) };
   }
 
   build() {
@@ -43,8 +43,9 @@ class SpeedupExplorer extends HTMLElement {
     this.costs = { draft: costs("draft", 1), verify: costs("verify", 0.5) };
     const fill = (value) => this.change({ survival: iidSurvival(value, this.model.survival.length) });
     this.rate = range(words.rate, { min: 0, max: 1, step: 0.01 }, fill);
+    this.k = range(words.k, { min: 0, max: this.model.survival.length, step: 1 }, (value) => this.change({ k: value }), String);
     const reset = button(words.reset, () => this.change(this.initial()));
-    return html("div", { class: "live-bar" }, this.costs.draft.element, this.costs.verify.element, this.rate.element, reset);
+    return html("div", { class: "live-bar" }, this.k.element, this.costs.draft.element, this.costs.verify.element, this.rate.element, reset);
   }
 
   change(changes) {
@@ -53,15 +54,17 @@ class SpeedupExplorer extends HTMLElement {
   }
 
   show() {
-    const { survival, draft, verify } = this.model;
+    const { survival, draft, verify, k } = this.model;
     const points = curves(survival, draft, verify);
     const best = bestK(survival, draft, verify);
     this.showBars(survival);
     this.showPlots(points, best);
     for (const key of ["draft", "verify"]) this.costs[key].show(this.model[key]);
     this.rate.show(survival[0]);
-    const slow = points.filter(({ speedup }) => speedup < 1).map(({ k }) => k);
-    this.sentence.textContent = (best ? words.best(points[best]) : words.none) + (best && slow.length ? words.slow(slow) : "");
+    this.k.show(k);
+    const slow = points.filter(({ speedup }) => speedup < 1).map((point) => point.k);
+    const verdict = best ? words.best(points[best]) + (slow.length ? words.slow(slow) : "") : words.none;
+    this.sentence.textContent = words.at(points[k]) + verdict;
     this.spec.measured.forEach((point, place) => {
       const predicted = points[point.k];
       this.points[place].textContent = words.points(point, predicted ? number(predicted.speedup) : "–");
@@ -83,8 +86,8 @@ class SpeedupExplorer extends HTMLElement {
     const all = innerWidth(this.box);
     const width = all < WIDE ? all : Math.floor((all - 22) / 2);
     for (const plot of this.plots) plot.setAttribute("width", width);
-    this.plots[0].replaceChildren(...amounts(width, points));
-    this.plots[1].replaceChildren(...gains(width, points, best, this.spec.measured));
+    this.plots[0].replaceChildren(...amounts(width, points, this.model.k));
+    this.plots[1].replaceChildren(...gains(width, points, this.model.k, best, this.spec.measured));
     this.plots[0].setAttribute("aria-label", Object.values(words.amounts).join(" / "));
     this.plots[1].setAttribute("aria-label", `${words.speedup} — ${words.read(points)}`);
   }
