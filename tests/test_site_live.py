@@ -155,6 +155,15 @@ def test_playing_runs_to_the_end_and_pauses_on_demand(browser: Any, live_site: s
         assert stepper.count() == before
 
 
+def finger(page: Any, places: list[tuple[float, float]]) -> None:
+    """Put a finger down at the first place, and draw it over the others; the page must not scroll under it."""
+    before, session = page.evaluate("scrollY"), page.context.new_cdp_session(page)
+    for number, (x, y) in enumerate(places):
+        session.send("Input.dispatchTouchEvent", {"type": "touchMove" if number else "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    assert page.evaluate("scrollY") == before
+
+
 @pytest.mark.parametrize("touch", [False, True])
 def test_a_bar_is_dragged(browser: Any, live_site: str, language: str, touch: bool) -> None:
     with figure(browser, live_site, language, "verification_state", "stepper", has_touch=touch) as live:
@@ -164,7 +173,7 @@ def test_a_bar_is_dragged(browser: Any, live_site: str, language: str, touch: bo
         box = handle.bounding_box()
         x, low, high = box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.9, box["y"] + box["height"] * 0.1
         if touch:
-            stepper.page.touchscreen.tap(x, high)
+            finger(stepper.page, [(x, low), (x, (low + high) / 2), (x, high)])
         else:
             stepper.page.mouse.move(x, low)
             stepper.page.mouse.down()
@@ -432,6 +441,12 @@ def test_axe_finds_nothing_in_any_state(browser: Any, live_site: str, node_modul
             live.page.add_script_tag(path=node_modules / "axe-core" / "axe.min.js")
             for rule in rules_of(live):
                 assert live.page.evaluate(RUN, AXE_RULES) == [], (theme, rule)
+                if name == "stepper":
+                    # A round at its end, and one that cannot be.
+                    for scenario in ("late", "zero"):
+                        live.locator("select").nth(1).select_option(scenario)
+                        Stepper(live).end()
+                        assert live.page.evaluate(RUN, AXE_RULES) == [], (theme, rule, scenario)
 
 
 @pytest.mark.parametrize(("name", "page"), FIGURES)
