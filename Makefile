@@ -7,10 +7,10 @@ VENV_PYTHON := .venv/bin/python
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help environment book test serve check notebooks bench-site clean
+.PHONY: help environment book test test-launch test-links serve check notebooks bench-site clean
 
 help: ## list these commands
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 environment: ## make .venv with the pinned versions
 	@$(PYTHON) code/book/bootstrap.py
@@ -20,6 +20,12 @@ book: environment ## execute all cells and build both languages into _build/site
 
 test: environment ## run every test
 	@$(VENV_PYTHON) -m pytest
+
+test-launch: environment ## run the published notebooks in a real JupyterLab (minutes; makes an environment from binder/)
+	@$(VENV_PYTHON) -m pytest -m launch
+
+test-links: environment ## follow the links to the outside (needs the network)
+	@$(VENV_PYTHON) -m book links
 
 serve: environment ## serve both languages; rebuild and reload on save
 	@$(VENV_PYTHON) -m book serve

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
+from data import wrong_lossless as data
 from mtp.exercise_lossless import HINTS, check_one_hot, check_residual
-
-_SPEC = importlib.util.spec_from_file_location("wrong_lossless", Path(__file__).parent / "data" / "wrong_lossless.py")
-data = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(data)
 
 WRONG = [(check_residual, *case) for case in data.WRONG_RESIDUAL] + [(check_one_hot, *case) for case in data.WRONG_ONE_HOT]
 RIGHT = [(check_residual, code) for code in data.RIGHT_RESIDUAL] + [(check_one_hot, code) for code in data.RIGHT_ONE_HOT]

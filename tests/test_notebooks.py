@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import requires
 from pathlib import Path
 
 import jupytext
@@ -81,7 +82,10 @@ def test_jupytext_opens_the_page_itself_as_a_notebook(language: str, page: str) 
 
 def run_nbmake(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Execute the notebooks in `folder`, away from the repository and with nothing but the installed package."""
-    env = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "CI")}
+    # What builds the book is missing where notebooks are launched; Python runs this file at its start.
+    (folder / "without").mkdir()
+    (folder / "without" / "sitecustomize.py").write_text("import sys\nsys.modules['myst_nb'] = sys.modules['book'] = None\n", encoding="utf-8")
+    env = {key: value for key, value in os.environ.items() if key != "CI"} | {"PYTHONPATH": str(folder / "without")}
     command = [sys.executable, "-m", "pytest", "--nbmake", "--nbmake-timeout=300", "-q", "-p", "no:cacheprovider", *arguments]
     return subprocess.run(command, cwd=folder, env={**env, "PYTHONUTF8": "1"}, capture_output=True, text=True, encoding="utf-8")
 
@@ -183,3 +187,19 @@ def test_a_fork_overrides_the_addresses_by_its_environment(monkeypatch: pytest.M
     monkeypatch.setenv("BOOK_BASEURL", "https://somebody.github.io/fork")
     publication = Tree(ROOT).publication
     assert (publication.repository, publication.site_branch, publication.baseurl) == ("somebody/fork", "preview", "https://somebody.github.io/fork/")
+
+
+@pytest.mark.parametrize("present", [{"torch"}, {"torch", "safetensors", "tokenizers", "tqdm"}, set(), {"mtp"}])
+def test_the_install_cell_never_replaces_a_torch_that_is_there(monkeypatch: pytest.MonkeyPatch, present: set[str]) -> None:
+    calls: list[list[str]] = []
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if name in present else None)
+    monkeypatch.setattr("subprocess.check_call", lambda command: calls.append(command[5:]))
+    exec(install_source("en", Publication("me/book", "main", "gh-pages", "https://me.github.io/book/"), TREE), {})
+    wheel = f"https://me.github.io/book/wheels/{wheel_name(TREE)}"
+    if "mtp" in present:
+        assert calls == []
+    elif "torch" in present:
+        needed = {re.split("[<>=]", name)[0] for name in requires("mtp-book") or [] if "extra ==" not in name} - present
+        assert calls == [sorted(needed)] * bool(needed) + [["--no-deps", wheel]]
+    else:
+        assert calls == [[wheel]]

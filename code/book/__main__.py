@@ -1,4 +1,4 @@
-"""Command line of the book: `python -m book build | serve | check | notebooks | bench-site | clean`."""
+"""Command line of the book: `python -m book build | serve | check | notebooks | links | bench-site | clean`."""
 
 from __future__ import annotations
 
@@ -40,6 +40,13 @@ def notebooks(tree: Tree, options: argparse.Namespace) -> int:
     return 0
 
 
+def links(tree: Tree, options: argparse.Namespace) -> int:
+    from .outside import check_outside
+
+    check_outside(tree)
+    return 0
+
+
 def bench_site(tree: Tree, options: argparse.Namespace) -> int:
     from .bench_site import bench_site
 
@@ -71,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     server.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
     add(check, "compare the two languages and check the sources, without executing anything")
     add(notebooks, "write the notebooks that learners launch into _build/site/<language>/notebooks/")
+    add(links, "ask for every address outside the book that the pages link to (needs the network)")
     add(bench_site, "measure the site beside a default Jupyter Book of the same chapters")
     add(clean, "remove everything that was built")
     return top

@@ -137,7 +137,9 @@ def render_language(tree: Tree, language: str, builder: str = "html") -> None:
     status = run_logged(command, log, environment(tree), lambda line: print(f"  {language} | {line}", flush=True))
     if status:
         # Sphinx keeps pages that it warned about; the next build would pass over them in silence.
-        shutil.rmtree(tree.build_dir / language / "_build", ignore_errors=True)
+        built = tree.build_dir / language / "_build"
+        # The link checker fails on broken addresses as well, and its report is wanted then.
+        shutil.rmtree(built / ".doctrees" if builder == "linkcheck" else built, ignore_errors=True)
         raise BookError(f"the {language} book has errors or warnings (see above; all of it in {log.relative_to(tree.root).as_posix()})")
 
 

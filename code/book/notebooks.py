@@ -20,9 +20,26 @@ from .wheel import wheel_name
 
 FOLDER = "notebooks"
 INSTALL = {
-    "zh": "# 没有安装本书的小程序包时先安装；已经装好就什么都不做。",
-    "en": "# Installs the book's small package where it is missing; does nothing otherwise.",
+    "zh": "没有安装本书的小程序包时先安装；已经装好就什么都不做。",
+    "en": "Installs the book's small package where it is missing; does nothing otherwise.",
 }
+KEEP_TORCH = {"zh": "已有的 torch 保持原样，只补上缺少的依赖。", "en": "A torch that is there stays as it is; only what is missing comes along."}
+# pip replaces a torch that does not satisfy the package's range, and hosts such as Colab bring one made for their GPUs.
+INSTALL_SOURCE = """# {text}
+import importlib.util
+import subprocess
+import sys
+
+if importlib.util.find_spec("mtp") is None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    if importlib.util.find_spec("torch") is None:
+        subprocess.check_call([*pip, "{package}"])
+    else:
+        # {keep}
+        others = [name for name in ("safetensors", "tokenizers", "tqdm") if importlib.util.find_spec(name) is None]
+        if others:
+            subprocess.check_call([*pip, *others])
+        subprocess.check_call([*pip, "--no-deps", "{package}"])"""
 NO_SOURCE = {
     "zh": "本书还没有公开地址，无法自动安装。请在克隆的仓库里运行 pip install . 之后重试。",
     "en": "This book has no public address yet, so the package cannot be fetched. In a clone of the repository run: pip install .",
@@ -83,14 +100,14 @@ def _cell_metadata(cell: NotebookNode) -> dict:
 
 def install_source(language: str, publication: Publication, tree: Tree) -> str:
     """Source of the first cell."""
-    lines = [INSTALL[language], "import importlib.util", "import subprocess", "import sys", "", 'if importlib.util.find_spec("mtp") is None:']
     if publication.baseurl:
         package = f"{publication.baseurl}wheels/{wheel_name(tree)}"
     elif publication.repository:
         package = f"git+https://github.com/{publication.repository}@{publication.source_branch}"
     else:
+        lines = [f"# {INSTALL[language]}", "import importlib.util", "", 'if importlib.util.find_spec("mtp") is None:']
         return "\n".join([*lines, f"    raise ModuleNotFoundError({NO_SOURCE[language]!r})"])
-    return "\n".join([*lines, f'    subprocess.check_call([sys.executable, "-m", "pip", "install", "--quiet", "{package}"])'])
+    return INSTALL_SOURCE.format(text=INSTALL[language], keep=KEEP_TORCH[language], package=package)
 
 
 def glued_numbers(tree: Tree, language: str, name: str) -> dict[str, str]:

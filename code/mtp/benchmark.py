@@ -40,6 +40,7 @@ class Arm:
     """One way to decode, and what was measured of it.
 
     Attributes:
+        draft_seconds, verify_seconds: over all rounds of all repeats.
         seconds, tokens: for each repeat, over all prompts, after the first token.
         ttft, tpot: for each prompt and repeat, in seconds.
         outputs: prompt index → tokens (the last repeat's).
@@ -54,6 +55,7 @@ class Arm:
     tokens: list[int] = field(default_factory=list)
     ttft: list[float] = field(default_factory=list)
     tpot: list[float] = field(default_factory=list)
+    draft_seconds: float = 0.0
     verify_seconds: float = 0.0
     outputs: dict[int, list[int]] = field(default_factory=dict)
 
@@ -69,8 +71,24 @@ class Arm:
         self.tokens[-1] += len(result.tokens) - 1
         self.ttft.append(result.prefill_seconds)
         self.tpot.append(result.seconds / (len(result.tokens) - 1))
+        self.draft_seconds += result.draft_seconds
         self.verify_seconds += result.verify_seconds
         self.outputs[index] = result.tokens
+
+    @property
+    def speeds(self) -> list[float]:
+        """Tokens a second, after the first token, of each repeat."""
+        return [tokens / seconds for tokens, seconds in zip(self.tokens, self.seconds)]
+
+    def ratios(self, plain: Arm) -> list[float]:
+        """Speed over that of `plain` in the same repeat."""
+        return [mine / theirs for mine, theirs in zip(self.speeds, plain.speeds)]
+
+    def round_seconds(self) -> dict[str, float]:
+        """Mean seconds of a round: drafting, verification, and the loop round them."""
+        rounds = self.ledger.rounds
+        loop = sum(self.seconds) - self.draft_seconds - self.verify_seconds
+        return {"draft": self.draft_seconds / rounds, "verify": self.verify_seconds / rounds, "loop": loop / rounds}
 
 
 def measure(
@@ -155,8 +173,7 @@ def predicted_speedup(ledger: Ledger, times: CallTimes, drafter: str, k: int) ->
 
 def describe(arm: Arm, plain: Arm, times: CallTimes) -> dict[str, Any]:
     """One entry of the record's `runs`."""
-    speeds = [tokens / seconds for tokens, seconds in zip(arm.tokens, arm.seconds)]
-    ratios = [speed * seconds / tokens for speed, tokens, seconds in zip(speeds, plain.tokens, plain.seconds)]
+    speeds, ratios = arm.speeds, arm.ratios(plain)
     speculative = arm.make is not None
     tpot = sorted(arm.tpot)
     rounds = arm.ledger.rounds

@@ -117,11 +117,11 @@ def draw_rounds(records: Sequence[dict[str, Any]], labels: Sequence[str], langua
         raise ValueError(f"labels must name each of the {len(records)} records, not {len(labels)}")
     words, parts, y = _TEXT[language], [], 4
     for record, label in zip(records, labels):
-        parts.append(_text(MARGIN, y + 16, label, size=15, weight=600))
+        parts.append(text_at(MARGIN, y + 16, label, size=15, weight=600))
         parts += _round_row(record, words, y + 26)
         y += 90
     description = "; ".join(f"{label}: {record['accepted_len']}" for record, label in zip(records, labels))
-    return Figure(_document(y, words["accepted"], description, parts, language))
+    return Figure(document(y, words["accepted"], description, parts, language))
 
 
 def _round_row(record: dict[str, Any], words: dict[str, str], y: float) -> list[str]:
@@ -144,8 +144,8 @@ def _token_box(x: float, y: float, column: float, token: str, status: str, words
     middle = x + column / 2
     return [
         box,
-        _text(middle, y + 23, token, size=17, weight=600, anchor="middle", colour=MUTED if faded else INK, strike=faded),
-        _text(middle, y + 51, _status_word(status, words, column), size=14, anchor="middle", colour=colour if not faded else MUTED),
+        text_at(middle, y + 23, token, size=17, weight=600, anchor="middle", colour=MUTED if faded else INK, strike=faded),
+        text_at(middle, y + 51, _status_word(status, words, column), size=14, anchor="middle", colour=colour if not faded else MUTED),
     ]
 
 
@@ -175,7 +175,7 @@ class _Drawing:
         self.column = (WIDTH - 2 * MARGIN) / self.columns
 
     def svg(self) -> str:
-        parts = [_text(MARGIN, 22, self.headline(), size=15, weight=600)]
+        parts = [text_at(MARGIN, 22, self.headline(), size=15, weight=600)]
         for index, token in enumerate([*self.state["tokens"], *self.beyond]):
             parts += _token_box(self.x(index), 38, self.column, str(token), self.status(index), self.words)
         y = 104.0
@@ -183,7 +183,7 @@ class _Drawing:
             parts += self.bars(y)
             y += BAR_HEIGHT + 64
         parts += self.cache(y)
-        return _document(y + 58, self.headline(), self.description(), parts, self.language)
+        return document(y + 58, self.headline(), self.description(), parts, self.language)
 
     def x(self, index: int) -> float:
         return MARGIN + index * self.column
@@ -237,10 +237,10 @@ class _Drawing:
         words, parts, x = self.words, [], float(MARGIN)
         for key, colour, opacity in (("draft", LINE, 0.55), ("target", INK, 0.6)):
             parts.append(f'<rect x="{x}" y="{y - 11}" width="12" height="12" rx="2" fill="{colour}" fill-opacity="{opacity}"/>')
-            parts.append(_text(x + 17, y, words[key], size=14, colour=MUTED))
+            parts.append(text_at(x + 17, y, words[key], size=14, colour=MUTED))
             x += 92
         parts.append(f'<line x1="{x}" x2="{x + 22}" y1="{y - 5}" y2="{y - 5}" stroke="{INK}" stroke-width="1.5" stroke-dasharray="4 3"/>')
-        parts.append(_text(x + 28, y, words["threshold"], size=14, colour=MUTED))
+        parts.append(text_at(x + 28, y, words["threshold"], size=14, colour=MUTED))
         return parts
 
     def cache(self, y: float) -> list[str]:
@@ -249,7 +249,7 @@ class _Drawing:
         before, written, length = self.proposal["kv_length"], state["kv_written"], state["kv_length"]
         stale = written - length if state["kind"] == "summary" or state["rejected_at"] is not None else 0
         key = "kv_stale" if stale else "kv"
-        parts = [_text(MARGIN, y + 14, self.words[key].format(length=length, stale=stale), size=14, colour=MUTED)]
+        parts = [text_at(MARGIN, y + 14, self.words[key].format(length=length, stale=stale), size=14, colour=MUTED)]
         cells = max(before + len(self.state["tokens"]), written, 1)
         width = min(34.0, (WIDTH - 2 * MARGIN) / cells)
         for index in range(cells):
@@ -273,11 +273,11 @@ def _bar(x: float, base: float, width: float, value: float, line: float, colour:
     foot = line - 5 if foot - 14 < line < foot + 4 else foot
     return [
         f'<rect x="{x:.1f}" y="{base - height:.1f}" width="{width:.1f}" height="{height:.1f}" rx="2" fill="{colour}" fill-opacity="{opacity}"/>',
-        _text(x + width / 2, foot, number(value), size=14, anchor="middle"),
+        text_at(x + width / 2, foot, number(value), size=14, anchor="middle"),
     ]
 
 
-def _text(
+def text_at(
     x: float, y: float, text: str, *, size: int, weight: int = 400, anchor: str = "start", colour: str = INK, strike: bool = False
 ) -> str:
     decoration = ' text-decoration="line-through"' if strike else ""
@@ -287,7 +287,7 @@ def _text(
     )
 
 
-def _document(height: float, title: str, description: str, parts: list[str], language: str) -> str:
+def document(height: float, title: str, description: str, parts: list[str], language: str) -> str:
     tag = "zh-CN" if language == "zh" else "en"
     label = escape(f"{title}. {description}" if language == "en" else f"{title}。{description}", quote=True)
     return (
