@@ -80,6 +80,8 @@ export function handle(label, onvalue) {
     "aria-orientation": "vertical",
     "aria-valuemin": 0,
     "aria-valuemax": 1,
+    // The page would scroll under the finger: touch-action is not heeded everywhere for what paints nothing.
+    ontouchstart: (event) => event.preventDefault(),
     onpointerdown: (event) => {
       if (event.button) return;
       rect.setPointerCapture(event.pointerId);
