@@ -107,7 +107,13 @@ def _shortest(entries: Tensor) -> list[float]:
 
 _SAMPLING = {
     "zh": {"p": "目标 p", "sampling": "投机采样", "threshold": "阈值规则，r = {ratio}", "x": "token", "y": "概率"},
-    "en": {"p": "target p", "sampling": "speculative sampling", "threshold": "threshold rule, r = {ratio}", "x": "token", "y": "probability"},
+    "en": {
+        "p": "target p",
+        "sampling": "speculative sampling",
+        "threshold": "threshold rule, r = {ratio}",
+        "x": "token",
+        "y": "probability",
+    },
 }
 
 
@@ -141,8 +147,22 @@ def sampling_demo(p: Tensor, q: Tensor, ratio: float = 0.5, language: str | None
 
 
 _EXPLORER = {
-    "zh": {"tokens": "每轮期望 token 数", "time": "一轮的时间", "speed": "加速比", "measured": "实测", "x": "k", "y": "以普通解码一步为单位"},
-    "en": {"tokens": "expected tokens", "time": "time of a round", "speed": "speed-up", "measured": "measured", "x": "k", "y": "in plain steps"},
+    "zh": {
+        "tokens": "每轮期望 token 数",
+        "time": "一轮的时间",
+        "speed": "加速比",
+        "measured": "实测",
+        "x": "k",
+        "y": "以普通解码一步为单位",
+    },
+    "en": {
+        "tokens": "expected tokens",
+        "time": "time of a round",
+        "speed": "speed-up",
+        "measured": "measured",
+        "x": "k",
+        "y": "in plain steps",
+    },
 }
 
 

@@ -10,8 +10,9 @@ const line = (x1, y1, x2, y2, attributes) => svg("line", { x1, y1, x2, y2, ...at
 export function survivalBars(width, survival) {
   const column = width / survival.length;
   const base = BARS.top + BARS.bars;
+  const size = { width: column - 6, rx: 2, fill: "var(--accent)", "fill-opacity": 0.6 };
   const bars = survival.flatMap((value, place) => [
-    svg("rect", { x: place * column + 3, y: base - value * BARS.bars, width: column - 6, height: value * BARS.bars, rx: 2, fill: "var(--accent)", "fill-opacity": 0.6 }),
+    svg("rect", { x: place * column + 3, y: base - value * BARS.bars, height: value * BARS.bars, ...size }),
     text((place + 0.5) * column, base + 16, place, { class: "muted small", "text-anchor": "middle" }),
   ]);
   return [text(0, 13, words.title, { class: "muted small" }), line(0, base, width, base, { class: "axis" }), ...bars];

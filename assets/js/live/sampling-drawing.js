@@ -11,6 +11,7 @@ const WIDEST = 110;
 export const MOST = 200000;
 const HIGHEST = 0.5;
 
+const label = (x, y, content, anchor) => text(x, y, content, { class: "muted small", "text-anchor": anchor });
 const line = (x1, y1, x2, y2, attributes) => svg("line", { x1, y1, x2, y2, ...attributes });
 
 // Left edge and width of one of a token's zones.
@@ -63,14 +64,15 @@ export function curve(width, points, limit) {
   const base = CURVE.top + CURVE.plot;
   const x = (rounds) => left + ((right - left) * Math.log10(Math.max(rounds, 1))) / Math.log10(MOST);
   const y = (value) => base - (clamp(value, 0, HIGHEST) / HIGHEST) * CURVE.plot;
-  const parts = [text(0, 13, words.axis, { class: "muted small" }), text(right, base + 33, words.rounds, { class: "muted small", "text-anchor": "end" })];
+  const parts = [label(0, 13, words.axis, "start"), label(right, base + 33, words.rounds, "end")];
   for (const value of [0, 0.25, HIGHEST]) {
-    parts.push(line(left, y(value), right, y(value), { class: "grid" }), text(left - 5, y(value) + 4, number(value), { class: "muted small", "text-anchor": "end" }));
+    parts.push(line(left, y(value), right, y(value), { class: "grid" }), label(left - 5, y(value) + 4, number(value), "end"));
   }
   for (const rounds of [1, 10, 100, 1000, 10000, 100000]) {
-    parts.push(text(x(rounds), base + 16, rounds < 1000 ? rounds : `${rounds / 1000}k`, { class: "muted small", "text-anchor": "middle" }));
+    parts.push(label(x(rounds), base + 16, rounds < 1000 ? rounds : `${rounds / 1000}k`, "middle"));
   }
   parts.push(line(left, y(limit), right, y(limit), { class: "level" }));
-  if (points.length) parts.push(svg("polyline", { class: "curve", points: points.map(([rounds, value]) => `${x(rounds).toFixed(1)},${y(value).toFixed(1)}`).join(" ") }));
+  const places = points.map(([rounds, value]) => `${x(rounds).toFixed(1)},${y(value).toFixed(1)}`);
+  if (places.length) parts.push(svg("polyline", { class: "curve", points: places.join(" ") }));
   return parts;
 }

@@ -27,7 +27,9 @@ class SamplingDemo extends HTMLElement {
     const tokens = this.model.p.map((_, token) => token);
     this.handles = ["q", "p"].map((key) => tokens.map((token) => handle(words[key](token), (value) => this.set(key, token, value))));
     this.figures[0].append(...this.handles.flat().map(({ element }) => element));
-    this.fields = ["q", "p"].map((key) => tokens.map((token) => field(words[key](token), { min: 0, max: 1, step: 0.01 }, (value) => this.set(key, token, value), key)));
+    const limits = { min: 0, max: 1, step: 0.01 };
+    const typed = (key) => (token) => field(words[key](token), limits, (value) => this.set(key, token, value), key);
+    this.fields = ["q", "p"].map((key) => tokens.map(typed(key)));
     const columns = tokens.map((token) => html("div", {}, this.fields.map((fields) => fields[token].element)));
     this.readings = Object.fromEntries(Object.keys(words.readings).map((key) => [key, html("dd")]));
     const list = html("dl", {}, Object.entries(words.readings).map(([key, label]) => html("div", {}, html("dt", {}, label), this.readings[key])));

@@ -90,12 +90,8 @@ export function outcome(width, state, round) {
     const written = place < state.kv_written;
     const fill = valid ? (place < round.kv_length ? "var(--accent)" : "var(--accept)") : written ? "none" : "var(--mtp-line)";
     const stale = written && !valid;
-    parts.push(
-      svg("rect", {
-        ...{ x: place * cell + 1.5, y: 88, width: cell - 3, height: 18, rx: 3, fill, "fill-opacity": valid ? 0.75 : 0.18 },
-        ...(stale ? { stroke: "var(--mtp-line)", "stroke-width": 1.5, "stroke-dasharray": "3 3" } : {}),
-      }),
-    );
+    const edge = stale ? { stroke: "var(--mtp-line)", "stroke-width": 1.5, "stroke-dasharray": "3 3" } : {};
+    parts.push(svg("rect", { x: place * cell + 1.5, y: 88, width: cell - 3, height: 18, rx: 3, fill, "fill-opacity": valid ? 0.75 : 0.18, ...edge }));
   }
   return parts;
 }

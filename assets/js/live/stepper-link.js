@@ -19,8 +19,15 @@ export function fromAddress(count) {
   const [rule, budget, r, p, q, u, step] = KEYS.map((key) => new URLSearchParams(location.search).get(key));
   if (!RULES.includes(rule)) return null;
   const numbers = (text, most) => (text ?? "").split("_").map((part) => (part === "" ? NaN : clamp(Number(part), 0, most)));
-  const model = { rule, budget: clamp(Math.round(Number(budget)), 1, count), ratio: clamp(Number(r), 0.01, 1), p: numbers(p, 1), q: numbers(q, 1) };
-  Object.assign(model, { u: numbers(u, 0.9999), step: Math.max(Math.round(Number(step)), 0) });
+  const model = {
+    rule,
+    budget: clamp(Math.round(Number(budget)), 1, count),
+    ratio: clamp(Number(r), 0.01, 1),
+    p: numbers(p, 1),
+    q: numbers(q, 1),
+    u: numbers(u, 0.9999),
+    step: Math.max(Math.round(Number(step)), 0),
+  };
   const lengths = [model.p.length === count, model.q.length === count, model.u.length === count + 1];
   const all = [model.budget, model.ratio, model.step, ...model.p, ...model.q, ...model.u];
   return lengths.every(Boolean) && all.every(Number.isFinite) ? model : null;

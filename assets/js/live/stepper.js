@@ -37,10 +37,19 @@ class RoundStepper extends HTMLElement {
     const places = tokens.map((token) => vocabulary.indexOf(token));
     const size = vocabulary.length;
     return {
-      ...{ rule, budget, ratio, kv_length, tokens: places, tests: u.slice(0, -1), draw: u[u.length - 1] },
+      rule,
+      budget,
+      ratio,
+      kv_length,
+      tokens: places,
       p: [...fullRows(places, p, size, true), lastRow(size)],
       q: fullRows(places, q, size, false),
-      ...{ entries: { p, q }, labels: tokens, name: (place) => vocabulary[place] },
+      tests: u.slice(0, -1),
+      draw: u[u.length - 1],
+      // For showing it: what was said of each candidate, and what tokens are called.
+      entries: { p, q },
+      labels: tokens,
+      name: (place) => vocabulary[place],
     };
   }
 
@@ -89,7 +98,8 @@ class RoundStepper extends HTMLElement {
       u: places.map((place) => field(words.u(place), below, (value) => this.set("u", place, value), "u")),
     };
     this.draw = field(words.draw, below, (value) => this.set("u", this.count, value));
-    const again = button(words.again, () => this.change({ u: this.model.u.map(() => Math.floor(Math.random() * 1000) / 1000) }));
+    const anew = () => Math.floor(Math.random() * 1000) / 1000;
+    const again = button(words.again, () => this.change({ u: this.model.u.map(anew) }));
     const columns = places.map((place) => html("div", {}, ["q", "p", "u"].map((key) => this.fields[key][place].element)));
     this.chance = html("div", { class: "live-bar" }, again, this.draw.element);
     return [html("div", { class: "live-columns" }, columns), this.chance];
@@ -102,7 +112,11 @@ class RoundStepper extends HTMLElement {
     };
     const move = (by) => () => go(this.model.step + by)();
     const { first, back, forward, play, reset } = words.steps;
-    this.buttons = { first: button(`|◀ ${first}`, go(0)), back: button(`◀ ${back}`, move(-1)), forward: button(`${forward} ▶`, move(1), { class: "primary" }) };
+    this.buttons = {
+      first: button(`|◀ ${first}`, go(0)),
+      back: button(`◀ ${back}`, move(-1)),
+      forward: button(`${forward} ▶`, move(1), { class: "primary" }),
+    };
     this.playing = button(play, () => (this.timer ? this.pause() : this.play()));
     this.counter = html("span", { class: "live-count" });
     const again = button(reset, () => {
@@ -224,14 +238,15 @@ class RoundStepper extends HTMLElement {
       lines.push([words.rows.rest, bonus ? nothing : residual(round.q[place], round.p[place])]);
     }
     const chosen = state.next_token ?? (round.rule === "greedy" ? argmax(round.p[place]) : round.tokens[place]);
-    const cells = (row) => row.map((value, token) => html("td", { class: token === chosen ? "chosen" : null }, value === null ? "–" : number(value)));
+    const cell = (value, token) => html("td", { class: token === chosen ? "chosen" : null }, value === null ? "–" : number(value));
+    const tokens = round.p[0].map((_, token) => html("th", { scope: "col" }, round.name(token)));
     this.rows.replaceChildren(
       html(
         "table",
         {},
         html("caption", {}, bonus ? words.rows.bonus : words.rows.test(place)),
-        html("thead", {}, html("tr", {}, html("th", { scope: "col" }, words.rows.token), round.p[0].map((_, token) => html("th", { scope: "col" }, round.name(token))))),
-        html("tbody", {}, lines.map(([name, row]) => html("tr", {}, html("th", { scope: "row" }, name), cells(row)))),
+        html("thead", {}, html("tr", {}, html("th", { scope: "col" }, words.rows.token), tokens)),
+        html("tbody", {}, lines.map(([name, row]) => html("tr", {}, html("th", { scope: "row" }, name), row.map(cell)))),
       ),
     );
   }
@@ -245,7 +260,8 @@ function residual(q, p) {
 
 // A state whose tokens are named as the reader knows them.
 function named(state, round) {
-  const names = Object.fromEntries(Object.entries(state).map(([key, value]) => [key, key.endsWith("tokens") || key === "rejected_suffix" ? value.map(round.name) : value]));
+  const names = { ...state };
+  for (const key of Object.keys(state)) if (key.endsWith("tokens") || key === "rejected_suffix") names[key] = state[key].map(round.name);
   for (const key of ["token", "best", "next_token"]) if (key in state) names[key] = round.name(state[key]);
   return names;
 }
