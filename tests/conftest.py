@@ -70,8 +70,10 @@ PUBLISHED = {
 def published_site(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site as a deployment builds it, with a public address."""
     root = copy_tree(tmp_path_factory.mktemp("published") / "book")
-    # The cells were executed for `site` already.
-    shutil.copytree(ROOT / "_build" / "cells", root / "_build" / "cells")
+    # The cells were executed for `site` already, and the editor was bundled.
+    for name in ("cells", "live"):
+        if (ROOT / "_build" / name).is_dir():
+            shutil.copytree(ROOT / "_build" / name, root / "_build" / name)
     done = run_book(root, "build", "--hurry", **PUBLISHED)
     assert done.returncode == 0, done.stdout + done.stderr
     return root / "_build" / "site"

@@ -29,6 +29,16 @@ def test_supported_pythons_pass(monkeypatch: pytest.MonkeyPatch, version: tuple[
     bootstrap.check_python()
 
 
+def test_node_is_installed_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: f"/usr/bin/{name}")
+    with_node = bootstrap.fingerprint()
+    assert bootstrap.extras() == "book,test"
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: None if name == "npm" else f"/usr/bin/{name}")
+    assert bootstrap.extras() == "book,test,node"
+    # An environment that was made while there was a Node is made again.
+    assert bootstrap.fingerprint() != with_node
+
+
 def test_an_environment_that_is_up_to_date_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     root = copy_tree(tmp_path / "book")
     monkeypatch.setattr(bootstrap, "ROOT", root)

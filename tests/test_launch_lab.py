@@ -22,6 +22,7 @@ from book.bootstrap import venv_python
 from book.notebooks import write_notebooks
 from book.tree import LANGUAGES, Tree
 from conftest import ROOT
+from playwright.sync_api import TimeoutError
 
 pytestmark = pytest.mark.launch
 TREE = Tree(ROOT)
@@ -63,7 +64,8 @@ def lab(python: Path, served_site: str, tmp_path_factory: pytest.TempPathFactory
             _wait_for(f"{address}/api", server, home / "lab.log")
             yield address, folder
         finally:
-            server.terminate()
+            # Ended with its kernels; asked politely it waits for an answer on the terminal.
+            server.kill()
             server.wait(timeout=30)
 
 
@@ -88,17 +90,27 @@ def _open(browser: Any, address: str, path: str) -> Any:
 
 
 def _run_all(tab: Any) -> None:
-    # Asked to run before it has a kernel, JupyterLab opens a dialog instead.
-    tab.wait_for_selector(IDLE, timeout=120_000)
-    tab.click(".lm-MenuBar-item:has-text('Run')")
-    tab.click(".lm-Menu-item[data-command='runmenu:run-all']")
+    """Choose Run All Cells; a dialog in the way (which kernel to take, while none is there) gets the answer that it offers."""
+    for _ in range(6):
+        if tab.locator("dialog.jp-Dialog[open], .jp-Dialog:visible").count():
+            print("dialog:", tab.locator(".jp-Dialog").first.inner_text())
+            tab.keyboard.press("Enter")
+            tab.wait_for_timeout(1000)
+        try:
+            tab.wait_for_selector(IDLE, timeout=20_000)
+            tab.click(".lm-MenuBar-item:has-text('Run')", timeout=5000)
+            tab.click(".lm-Menu-item[data-command='runmenu:run-all']", timeout=5000)
+            return
+        except TimeoutError:
+            tab.keyboard.press("Escape")
+    pytest.fail("the notebook could not be asked to run")
 
 
 def _executed(path: Path, tab: Any) -> Any:
     """The notebook as saved once every code cell has run."""
     for second in range(180):
         # A JupyterLab that has just started may replace its first kernel, and forgets what that one was to run: ask again, as a person would.
-        if second % 15 == 14 and tab.locator(IDLE).count():
+        if second % 15 == 14 and tab.locator(f"{IDLE}, .jp-Dialog").count():
             _run_all(tab)
         tab.keyboard.press("Control+s")
         tab.wait_for_timeout(1000)
@@ -138,5 +150,5 @@ def test_a_published_notebook_runs_in_jupyterlab(browser: Any, lab: tuple[str, P
 def test_jupyterlab_opens_the_markdown_as_a_notebook(browser: Any, lab: tuple[str, Path], language: str) -> None:
     address, _ = lab
     tab = _open(browser, address, f"{language}/notebooks/exercise.md")
-    assert tab.locator(".jp-CodeCell").count() > 0
+    tab.wait_for_selector(".jp-CodeCell", timeout=60_000)
     tab.context.close()

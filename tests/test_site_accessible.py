@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from book import node
 from bs4 import BeautifulSoup
 from conftest import ROOT
 from pages import HAN, PAGES, settle, visit
@@ -23,21 +23,11 @@ RUN = "rules => axe.run(document, rules).then(found => found.violations.map(each
 @pytest.fixture(scope="session")
 def node_modules() -> Path:
     """The validators from npm, at the versions of tests/node/package-lock.json."""
-    npm = shutil.which("npm")
-    if not npm:
-        message = "NO NODE: accessibility and HTML are not checked. Install Node 20 or later."
+    try:
+        return node.install(NODE, ROOT / "_build" / "node")
+    except node.NoNode as error:
+        message = f"NO NODE: accessibility and HTML are not checked. {error}"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
-    target = ROOT / "_build" / "node"
-    lock = (NODE / "package-lock.json").read_bytes()
-    stamp = target / "installed.json"
-    if not stamp.is_file() or stamp.read_bytes() != lock:
-        target.mkdir(parents=True, exist_ok=True)
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(NODE / name, target / name)
-        done = subprocess.run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=target, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        stamp.write_bytes(lock)
-    return target / "node_modules"
 
 
 @pytest.mark.parametrize(("language", "page"), PAGES)
@@ -80,7 +70,7 @@ def test_axe_finds_nothing_on_pages_outside_the_languages(browser: Any, served_s
 
 
 def test_every_page_is_valid_html(site: Path, published_site: Path, node_modules: Path) -> None:
-    command = ["node", str(node_modules / "html-validate" / "bin" / "html-validate.mjs"), "--config", str(NODE / "htmlvalidate.json"), "--formatter", "json"]
+    command = [node.node(), str(node_modules / "html-validate" / "bin" / "html-validate.mjs"), "--config", str(NODE / "htmlvalidate.json"), "--formatter", "json"]
     for root in (site, published_site):
         files = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.html"))]
         assert len(files) == len(PAGES) + 2
@@ -92,7 +82,7 @@ def test_every_page_is_valid_html(site: Path, published_site: Path, node_modules
 
 def test_the_validator_does_find_faults(tmp_path: Path, node_modules: Path) -> None:
     (tmp_path / "bad.html").write_text('<!doctype html><html><body><p><div id="a"></div></p><img src="x"></body></html>', encoding="utf-8")
-    command = ["node", str(node_modules / "html-validate" / "bin" / "html-validate.mjs"), "--config", str(NODE / "htmlvalidate.json"), "bad.html"]
+    command = [node.node(), str(node_modules / "html-validate" / "bin" / "html-validate.mjs"), "--config", str(NODE / "htmlvalidate.json"), "bad.html"]
     assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 1
 
 

@@ -17,6 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from . import node
 from .browser import FLAGS, chromium, executable
 from .build import JUPYTER_BOOK, build_book, cache_dir, environment, run_logged
 from .gzip_server import serving
@@ -112,18 +113,8 @@ def first_view(url: str) -> View:
 def lighthouse(tree: Tree, url: str) -> dict[str, int]:
     """Return Lighthouse's scores (0 to 100) of a page, at the version of bench/package-lock.json."""
     folder = tree.build_dir / "bench" / "node"
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if not node or not npm:
-        raise BookError("Lighthouse needs Node 20 or later (node and npm on the PATH)")
-    if not (folder / "node_modules" / "lighthouse").is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(NODE / name, folder / name)
-        done = subprocess.run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, capture_output=True, text=True)
-        if done.returncode:
-            raise BookError(f"npm could not install Lighthouse: {done.stderr.strip()}")
-    cli = folder / "node_modules" / "lighthouse" / "cli" / "index.js"
-    command = [node, str(cli), url, "--output=json", "--output-path=stdout", "--quiet", f"--only-categories={','.join(CATEGORIES)}"]
+    cli = node.install(NODE, folder) / "lighthouse" / "cli" / "index.js"
+    command = [node.node(), str(cli), url, "--output=json", "--output-path=stdout", "--quiet", f"--only-categories={','.join(CATEGORIES)}"]
     command.append("--chrome-flags=--headless=new " + " ".join(FLAGS))
     chrome = executable()
     env = {**os.environ, **({"CHROME_PATH": chrome} if chrome else {})}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -36,9 +37,14 @@ def venv_python(venv: Path) -> Path:
     return venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
+def extras() -> str:
+    """What to install beside the package: Node too where there is none, since the build needs it for the editor of the exercises."""
+    return "book,test" if shutil.which("node") and shutil.which("npm") else "book,test,node"
+
+
 def fingerprint() -> str:
     content = b"".join((ROOT / name).read_bytes() for name in INPUTS)
-    return hashlib.sha256(content + sys.version.encode()).hexdigest()
+    return hashlib.sha256(content + sys.version.encode() + extras().encode()).hexdigest()
 
 
 def run(command: list[str], problem: str) -> None:
@@ -60,7 +66,7 @@ def make_environment(venv: Path) -> None:
     print("[2/2] installing pinned versions (a few minutes the first time)", flush=True)
     pip = [str(venv_python(venv)), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "on"]
     run(
-        [*pip, "--quiet", "-c", "constraints.txt", "-e", ".[book,test]"],
+        [*pip, "--quiet", "-c", "constraints.txt", "-e", f".[{extras()}]"],
         "installing failed (see above). Without a network connection the packages cannot be fetched; run the command again "
         "once there is one. Behind a mirror, set PIP_INDEX_URL",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pygments.style import Style
 from pygments.styles import get_style_by_name
-from pygments.token import STANDARD_TYPES
+from pygments.token import STANDARD_TYPES, Comment, Keyword, Literal, Name, Operator
 
 LIGHT, DARK = "a11y-high-contrast-light", "a11y-high-contrast-dark"
 
@@ -20,6 +20,26 @@ def pygments_css() -> str:
             if "inherit" not in (first, second):
                 rules.append(f".highlight .{name}{{color:light-dark({first},{second})}}")
     return "\n".join(rules) + "\n"
+
+
+# What the editor's grammar calls by its own names.
+EDITOR = {
+    "tok-keyword": Keyword,
+    "tok-comment": Comment,
+    "tok-string": Literal.String,
+    "tok-number": Literal.Number,
+    "tok-bool": Keyword.Constant,
+    "tok-operator": Operator,
+    "tok-className": Name.Class,
+    "tok-variableName.tok-definition": Name.Function,
+}
+
+
+def editor_css() -> str:
+    """Return the same colours for the editor of the exercises."""
+    light, dark = get_style_by_name(LIGHT), get_style_by_name(DARK)
+    pairs = {name: (_colour(light, token), _colour(dark, token)) for name, token in EDITOR.items()}
+    return "".join(f".run-editor .{name}{{color:light-dark({first},{second})}}\n" for name, (first, second) in pairs.items() if first and second)
 
 
 def report_css() -> str:

@@ -17,7 +17,7 @@ def serve_book(tree: Tree, host: str, port: int) -> None:
     server = Server()
     for language in LANGUAGES:
         server.watch(str(tree.chapters / language / "*.md"), rebuild(tree, (language,)))
-    for pattern in ("chapters/*.*", "assets/**/*", "code/mtp/**/*.py", "code/book/templates/*", "_config.yml", "_toc.yml"):
+    for pattern in ("chapters/*.*", "assets/**/*", "code/mtp/**/*.py", "code/book/live/**/*", "code/book/templates/*", "_config.yml", "_toc.yml"):
         server.watch(str(tree.root / pattern), rebuild(tree, LANGUAGES))
     print(f"serving http://{host}:{port}/ (Ctrl-C stops)", flush=True)
     server.serve(root=str(tree.site), host=host, port=port)

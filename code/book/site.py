@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -116,6 +117,19 @@ def last_downloads(tree: Tree, site: Path) -> None:
         shutil.copytree(tree.site / "downloads", site / "downloads")
 
 
+def run_here(tree: Tree, site: Path) -> None:
+    """Adding the editor and Python for exercises that run in the page."""
+    from .node import NoNode
+    from .run_here import add_run_here
+
+    try:
+        add_run_here(tree, site)
+    except NoNode as error:
+        if os.environ.get("CI"):
+            raise
+        print(f"  RUNNING EXERCISES IN THE PAGE WAS LEFT OUT: {error}", flush=True)
+
+
 def home_actions(tree: Tree, site: Path) -> None:
     """Writing what the home pages offer: where to start, and what to download."""
     for language in LANGUAGES:
@@ -145,4 +159,4 @@ def search_index(tree: Tree, site: Path) -> None:
 
 # Seconds count while a page is being written; a whole book is made once.
 IN_A_HURRY = {downloads: last_downloads}
-STEPS: list[Callable[[Tree, Path], None]] = [assets, front_pages, sitemap, notebooks, package, downloads, home_actions, search_index]
+STEPS: list[Callable[[Tree, Path], None]] = [assets, front_pages, sitemap, notebooks, package, run_here, downloads, home_actions, search_index]

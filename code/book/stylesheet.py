@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import re
 
-from .highlight import pygments_css, report_css
+from .highlight import editor_css, pygments_css, report_css
 from .tree import Tree
 
-SOURCES = ("book.css", "live.css")
 PART = r"(?:[^(),]|\([^()]*\))+"
 PAIR = re.compile(rf"light-dark\(\s*({PART}),\s*({PART})\)")
 
 
+# Of the sources, those that are not for the site.
+ELSEWHERE = ("epub.css", "paper.css")
+
+
 def stylesheet(tree: Tree) -> str:
-    """All rules of the site."""
-    sources = [(tree.root / "assets" / "css" / name).read_text(encoding="utf-8") for name in SOURCES]
-    return in_both_themes("".join([*sources, pygments_css(), report_css()]))
+    """All rules of the site: book.css first, so that the others may lean on it."""
+    folder = tree.root / "assets" / "css"
+    others = sorted(path.name for path in folder.glob("*.css") if path.name not in ("book.css", *ELSEWHERE))
+    rules = "".join((folder / name).read_text(encoding="utf-8") for name in ("book.css", *others))
+    return in_both_themes(rules + pygments_css() + editor_css() + report_css())
 
 
 def in_both_themes(css: str) -> str:

@@ -15,8 +15,11 @@ STYLES = ((ACCENT, ""), (REJECT, "7 4"), (ACCEPT, "2 4"), (INK, "10 3 2 3"))
 Points = Sequence[tuple[float, float]]
 
 
-def draw_curves(curves: dict[str, Points], x_title: str, y_title: str, language: str | None = None) -> Figure:
+def draw_curves(curves: dict[str, Points], x_title: str, y_title: str, language: str | None = None, dots: bool = True) -> Figure:
     """Draw `curves` (name → points (x, y), both at least 0) into one pair of axes that start at 0.
+
+    Args:
+        dots: mark the points; without, only the line through them is drawn.
 
     Raises:
         ValueError: no curve, an empty one, more than four, a negative coordinate, or an unknown language.
@@ -31,7 +34,7 @@ def draw_curves(curves: dict[str, Points], x_title: str, y_title: str, language:
     y_end = _round_up(max(y for points in curves.values() for _, y in points))
     parts = [*_axes(x_end, y_end, x_title, y_title)]
     for (colour, dash), (name, points) in zip(STYLES, curves.items()):
-        parts += _curve([_place(point, x_end, y_end) for point in points], colour, dash)
+        parts += _curve([_place(point, x_end, y_end) for point in points], colour, dash, dots)
     bottom = TOP + HEIGHT + 64
     for index, ((colour, dash), name) in enumerate(zip(STYLES, curves)):
         y = bottom + 22 * index
@@ -70,10 +73,10 @@ def _axes(x_end: float, y_end: float, x_title: str, y_title: str) -> list[str]:
     return parts
 
 
-def _curve(points: Points, colour: str, dash: str) -> list[str]:
+def _curve(points: Points, colour: str, dash: str, dots: bool) -> list[str]:
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    dots = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>' for x, y in points]
-    return [f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>', *dots]
+    marks = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>' for x, y in points if dots]
+    return [f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>', *marks]
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", colour: str = INK) -> str:

@@ -10,8 +10,8 @@ import copy
 import random
 from typing import Any
 
+from .answers import MultiTokenDecoderSim as Reference
 from .checking import Mechanism, Probe, Report, run
-from .simulator import MultiTokenDecoderSim as Reference
 
 VOCAB = 12
 RANDOM_ROUNDS = 40
@@ -131,7 +131,7 @@ def _proposal_budget(cls: type, probe: Probe) -> None:
     for budget, tokens in cases:
         sim, given = _construct(probe, cls, budget), list(tokens)
         shown = f"max_proposal_len={budget}: propose({tokens})"
-        got = probe.equal(shown, lambda: sim.propose(given), tokens[:budget], HINTS["budget"])
+        got = probe.equal(shown, lambda: sim.propose(given), Reference(budget).propose(tokens), HINTS["budget"])
         probe.unchanged(shown, tokens, given, HINTS["new_list"])
         probe.require(got is not given, shown, "is not draft_tokens", "is draft_tokens", HINTS["new_list"])
     sim = _construct(probe, cls, 2)

@@ -73,7 +73,8 @@ def decode_rounds(
         The text, prompt included, and how many candidates each round accepted.
     """
     capacity = len(prompt) + (rounds + 1) * (k + 1)
-    trunk, draft = engine.trunk_cache(1, capacity), engine.draft_cache(1, capacity)
+    # A draft cache that is not rolled back as it should be grows: that is for the checks to report, not for its capacity.
+    trunk, draft = engine.trunk_cache(1, capacity), engine.draft_cache(1, 3 * capacity)
     pending = engine.trunk(torch.tensor([list(prompt)]), trunk)[0]
     text, counts = [*prompt, int(engine.logits(pending[-1]).argmax())], []
     for number in range(rounds):

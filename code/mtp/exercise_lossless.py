@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from .answers import one_hot_accepts, one_hot_residual, residual_distribution, residual_support
 from .checking import Mechanism, Probe, Report, run
 
 CASES = 30
@@ -83,8 +84,9 @@ def _for_pairs(function: Callable[..., Any], probe: Probe, hint: str, judge: Cal
 
 def _support(function: Callable[..., Any], probe: Probe) -> None:
     def judge(p: list[float], q: list[float], got: list[float]) -> tuple[bool, str]:
-        right = len(got) == len(p) and all((value > 0) == (a > b) and value >= 0 for value, a, b in zip(got, p, q))
-        return right, f"> 0: {[a > b for a, b in zip(p, q)]}"
+        positive = residual_support(p, q)
+        right = len(got) == len(p) and min(got) >= 0 and [value > 0 for value in got] == positive
+        return right, f"> 0: {positive}"
 
     _for_pairs(function, probe, "support", judge)
 
@@ -95,8 +97,7 @@ def _mass(function: Callable[..., Any], probe: Probe) -> None:
 
 def _proportion(function: Callable[..., Any], probe: Probe) -> None:
     def judge(p: list[float], q: list[float], got: list[float]) -> tuple[bool, str]:
-        rest = [max(a - b, 0.0) for a, b in zip(p, q)]
-        shares, total = [value / sum(rest) for value in rest], sum(got)
+        shares, total = residual_distribution(p, q), sum(got)
         return total > 0 and _close([value / total for value in got], shares), repr(shares)
 
     _for_pairs(function, probe, "proportion", judge)
@@ -136,7 +137,8 @@ def _acceptance(function: Callable[..., Any], probe: Probe) -> None:
         for step in range(16):
             u = (step + 0.5) / 16
             accepted, _, shown = _judged(function, probe, token, p, u, "acceptance")
-            probe.require(accepted is (u < p[token]), shown, str(u < p[token]), str(accepted), HINTS["acceptance"])
+            wanted = one_hot_accepts(token, p, u)
+            probe.require(accepted is wanted, shown, str(wanted), str(accepted), HINTS["acceptance"])
 
 
 def _zero(function: Callable[..., Any], probe: Probe) -> None:
@@ -148,7 +150,7 @@ def _one_hot_residual(function: Callable[..., Any], probe: Probe) -> None:
     for token, p in _one_hot_cases():
         if p[token] < 1:
             accepted, rest, shown = _judged(function, probe, token, p, 31 / 32, "one_hot_residual")
-            wanted = [0.0 if place == token else mass / (1 - p[token]) for place, mass in enumerate(p)]
+            wanted = one_hot_residual(token, p)
             probe.require(accepted or _close(rest, wanted), shown, repr(wanted), repr(rest), HINTS["one_hot_residual"])
 
 

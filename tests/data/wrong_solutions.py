@@ -20,12 +20,16 @@ class Wrong:
         return build(self.methods)
 
 
+def source(methods: str) -> str:
+    """Source of a class that is the reference with `methods` in place of its own."""
+    head = "import copy\nfrom mtp.simulator import MultiTokenDecoderSim as Given\nfrom mtp.validation import checked_round, checked_tokens\n\n"
+    return head + "class MultiTokenDecoderSim(Given):\n" + textwrap.indent(textwrap.dedent(methods).strip(), "    ") + "\n"
+
+
 def build(methods: str) -> type:
-    """Make a class of the reference with `methods` in place of its own."""
-    source = "import copy\nfrom mtp.simulator import MultiTokenDecoderSim as Given\nfrom mtp.validation import checked_round, checked_tokens\n\n"
-    source += "class MultiTokenDecoderSim(Given):\n" + textwrap.indent(textwrap.dedent(methods).strip(), "    ") + "\n"
+    """Make the class of `source`."""
     namespace: dict[str, type] = {}
-    exec(compile(source, "<learner>", "exec"), namespace)  # the data of this file only
+    exec(compile(source(methods), "<learner>", "exec"), namespace)  # the data of this file only
     return namespace["MultiTokenDecoderSim"]
 
 
