@@ -92,6 +92,8 @@ for (const link of document.querySelectorAll("[data-language-link]")) {
   link.addEventListener("click", () => {
     stored("mtp-language", root.dataset.language === "zh" ? "en" : "zh");
     link.hash = location.hash || section;
+    // What a live figure was set to comes along.
+    link.search = location.search;
   });
 }
 

@@ -20,6 +20,8 @@ from .words import WORDS
 BUILDER = "epub"
 # The sign beside a folded answer, drawn in HTML's way and not in XML's; readers bring their own.
 MARKER = re.compile(r'<span class="sd-summary-state-marker[^>]*>.*?</span>', re.DOTALL)
+# The element round a live figure's drawing is no element of XHTML's.
+LIVE = re.compile(r"</?mtp-[^>]*>")
 CONTENT = re.compile(r'<item id="[^"]*" href="([^"]*\.xhtml)"[^>]*?(?=\s*/>)')
 # What a content document holds must be declared in the package document.
 PROPERTIES = {"mathml": "<math", "svg": "<svg"}
@@ -63,7 +65,7 @@ def page_context(app: Sphinx, page: str, template: str, context: dict[str, Any],
     if app.builder.name != BUILDER:
         return None
     language = language_of(app.config)
-    context["body"] = MARKER.sub("", in_language(context["body"], WORDS[language]))
+    context["body"] = LIVE.sub("", MARKER.sub("", in_language(context["body"], WORDS[language])))
     context["tag"] = LANGUAGE_TAGS[language]
     return "epub.html"
 
