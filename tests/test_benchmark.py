@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from mtp import benchmark as clock
 from mtp.benchmark import Arm, CallTimes, describe, measure, predicted_speedup, table, time_calls
-from mtp.decoding import Target
+from mtp.decoding import Target, decode_mtp, decode_plain
 from mtp.metrics import Ledger
 from mtp.mtp_drafter import MTPDrafter
-from tiny import tiny_target
+from tiny import random_tokens, tiny_target
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +124,14 @@ def test_held_out_prompts_are_apart():
     assert not {tuple(p) for p in texts["tune"]} & {tuple(p) for p in texts["test"]}
     target = Target.load("en")
     assert all(target.encode(prompt) == prompt for prompt in texts["test"])
+
+
+@pytest.mark.skipif(not any(map(shutil.which, ("c++", "g++", "clang++", "cl"))), reason="torch.compile needs a C++ compiler")
+def test_the_compiled_engine_writes_the_same_text() -> None:
+    target, prompts = tiny_target(), random_tokens(1, 6).tolist()
+    own = decode_plain(target, prompts, max_new_tokens=12)[0].tokens
+    eager = target.engine.blocks[0].finish
+    target.engine.compile()
+    assert target.engine.blocks[0].finish is not eager and target.engine.mtp_block.finish is not eager
+    assert decode_plain(target, prompts, max_new_tokens=12)[0].tokens == own
+    assert decode_mtp(target, prompts, k=2, max_new_tokens=12)[0].tokens == own

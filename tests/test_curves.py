@@ -31,6 +31,11 @@ def test_points_stand_where_their_coordinates_say() -> None:
     assert spots[1] == pytest.approx(tuple((a + b) / 2 for a, b in zip(spots[0], spots[2])))
 
 
+def test_points_need_not_be_marked() -> None:
+    root = ElementTree.fromstring(draw_curves(CURVES, "x", "y", "en", dots=False).svg)
+    assert not list(root.iter(f"{SVG}circle")) and len(list(root.iter(f"{SVG}polyline"))) == len(CURVES)
+
+
 @pytest.mark.parametrize("end, last", [(0.3, "0.4"), (2.0, "2"), (2.0000000001, "2"), (35.0, "40"), (0.0, "1")])
 def test_axes_end_at_round_numbers(end: float, last: str) -> None:
     root = ElementTree.fromstring(draw_curves({"x": [(end, end)]}, "x", "y", "en").svg)
