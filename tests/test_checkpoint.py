@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 from model_checks import check_missing_mtp_weights_fail, check_mtp_needs_mtp_layers
+from mtp.benchmark import held_out_prompts
 from mtp.checkpoint import SHIPPED, load_checkpoint, load_weights, save_checkpoint, train_tokenizer
+from mtp.decoding import Target, decode_mtp
 from mtp.model import MTPLanguageModel
 from safetensors.torch import load_file, save_file
 from tiny import TINY, random_tokens, tiny_model
@@ -136,3 +138,25 @@ class TestShipped:
         card = (SHIPPED / language / "README.md").read_text(encoding="utf-8")
         for needed in ("license", "python -m mtp.train", {"en": "bible-kjv-text", "zh": "chinese-poetry"}[language]):
             assert needed in card
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_an_engine_finds_no_other_weights_in_the_folder(language: str) -> None:
+    """Engines load every file that ends like weights."""
+    folder = SHIPPED / language
+    found = [path.name for ending in ("safetensors", "bin", "pt", "pth") for path in folder.rglob(f"*.{ending}")]
+    assert found == ["model.safetensors"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_record_of_a_serving_engine_agrees_with_this_package(language: str) -> None:
+    prompts = held_out_prompts(language)["test"][:8]
+    records = json.loads((SHIPPED / language / "served.json").read_text(encoding="utf-8"))
+    assert [record["k"] for record in records] == [0, 1, 3]
+    target = Target.load(language)
+    for record in records:
+        assert record["tokens_equal"] == record["tokens"] == 480 and record["prompts"] == len(prompts)
+        if record["k"]:
+            own = [decode_mtp(target, [prompt], k=record["k"], stop=(), max_new_tokens=60)[0].rounds for prompt in prompts]
+            # Engines also draft at the end of a text, where this package does not; rounds are the same.
+            assert record["rounds"] == record["own_rounds"] == sum(map(len, own))

@@ -304,8 +304,8 @@ def test_ngram_table_counts_and_backs_off(tmp_path):
     table = NGramTable.count(stream, 100)
     assert table._continue([1, 2], 1) == [3] and table._continue([5, 2], 1) == [4]
     assert table._continue([9, 9], 1) == [2]
-    table.save(tmp_path / "ngram.safetensors")
-    assert NGramTable.load(tmp_path / "ngram.safetensors").table == table.table
+    table.save(tmp_path / "ngram.table")
+    assert NGramTable.load(tmp_path / "ngram.table").table == table.table
     with pytest.raises(ValueError, match="empty context"):
         NGramTable({(1,): 2})
 

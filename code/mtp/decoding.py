@@ -56,7 +56,7 @@ class Target:
         """The n-gram table counted on the training corpus and kept beside the checkpoint."""
         if self.source is None:
             raise ValueError("this target was not loaded from a folder, so it has no n-gram table")
-        return NGramTable.load(self.source / "ngram.safetensors")
+        return NGramTable.load(self.source / "ngram.table")
 
     @property
     def end_of_text(self) -> int | None:

@@ -313,7 +313,7 @@ def train(language: str, out: Path, plan: TrainingPlan, vocab_size: int, save_ev
 
 def save_companions(out: Path, tokenizer: Tokenizer, corpus: Corpus, prompts: int = 30, length: int = 24) -> None:
     """What the benchmark needs beside the model, so that it needs no corpus: the n-gram table, and held-out prompts."""
-    NGramTable.count(encode_stream(tokenizer, corpus.train).tolist(), NGRAM_ENTRIES).save(out / "ngram.safetensors")
+    NGramTable.count(encode_stream(tokenizer, corpus.train).tolist(), NGRAM_ENTRIES).save(out / "ngram.table")
     texts = {"tune": corpus.tune, "test": corpus.test}
     beginnings = {
         name: [ids[:length] for text in documents if len(ids := tokenizer.encode(text).ids) >= length][:prompts]
