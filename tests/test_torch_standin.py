@@ -65,7 +65,7 @@ t.tensor([0.1, 2.0]).clamp(0.2, 1); t.clamp(t.tensor([1, 5]), max=3); t.relu(t.t
 t.where(t.tensor([True, False]), t.tensor([1.0, 2]), t.tensor(0.0)); t.where(t.tensor([True, False]), t.tensor([1.0, 2]), 0.0); t.tensor([0.0, 1.0]).exp(); t.log(t.tensor([1.0, 0.0, -1.0]))
 t.stack([t.tensor([1, 2]), t.tensor([3, 4])]); t.equal(t.tensor([1, 2]), t.tensor([1, 2])); t.allclose(t.tensor([1.0]), t.tensor([1.0 + 1e-7])); t.is_tensor(1); t.is_tensor(t.tensor(1))
 t.inf; t.nan; t.pi; t.double; t.long; t.float; t.bool; t.any(t.tensor([0, 1])); t.all(t.tensor([0, 1])); t.abs(t.tensor([-1])); t.max(t.tensor([1, 2])); t.min(t.tensor([1, 2]))
-t.argmax(t.tensor([1, 2])); t.exp(t.tensor(0.0)); t.no_grad().__enter__(); t.zeros(2, dtype=t.float64); t.float64.is_floating_point; t.int64.is_floating_point
+t.argmax(t.tensor([1, 2])); t.exp(t.tensor(0.0)); t.zeros(2, dtype=t.float64); t.float64.is_floating_point; t.int64.is_floating_point
 """
 EXPRESSIONS = [call.strip() for line in CALLS.strip().splitlines() for call in line.split("; ")]
 
@@ -96,6 +96,15 @@ def test_entries_are_set_as_torch_sets_them() -> None:
         return repr(made)
 
     assert table(standin) == table(torch)
+
+
+def test_no_grad_is_entered_and_left() -> None:
+    def product(t: Any) -> str:
+        with t.no_grad():
+            return repr(t.tensor([1.0, 2]) * 2)
+
+    assert product(standin) == product(torch)
+    assert torch.is_grad_enabled()
 
 
 def test_what_the_stand_in_lacks_is_named() -> None:
