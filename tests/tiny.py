@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from mtp.decoding import Target
+from mtp.exercise_cache import random_model
 from mtp.model import ModelConfig, MTPLanguageModel
 
 torch.set_num_threads(1)
@@ -16,13 +17,7 @@ TINY = ModelConfig(
 def tiny_model(
     config: ModelConfig = TINY, seed: int = 0, dtype: torch.dtype = torch.float64, spread: float = 0.7
 ) -> MTPLanguageModel:
-    """Every parameter random, norm weights and biases too, so that none can be left out unnoticed."""
-    generator = torch.Generator().manual_seed(seed)
-    model = MTPLanguageModel(config).to(dtype).eval().requires_grad_(False)
-    for name, parameter in model.named_parameters():
-        noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64).to(dtype)
-        parameter.copy_(1 + 0.2 * noise if "norm" in name else spread * noise)
-    return model
+    return random_model(config, seed, dtype, spread)
 
 
 def tiny_target(config: ModelConfig = TINY, seed: int = 0, dtype: torch.dtype = torch.float64, spread: float = 0.7) -> Target:

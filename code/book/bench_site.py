@@ -26,15 +26,14 @@ from .tree import LANGUAGES, BookError, Tree, merge, read_yaml
 PAGES = ("index", "lineage", "exercise")
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 NODE = Path(__file__).parent / "bench"
-# Layout shifts and first paint as the browser saw them, and scripts that keep the page from being painted.
+# Layout shifts as the browser saw them, and scripts that keep the page from being painted.
 OBSERVE = """() => new Promise(done => {
   let shift = 0;
   new PerformanceObserver(list => list.getEntries().forEach(entry => { if (!entry.hadRecentInput) shift += entry.value; }))
     .observe({type: 'layout-shift', buffered: true});
-  const paint = performance.getEntriesByName('first-contentful-paint')[0];
   const blocking = performance.getEntriesByType('resource')
     .filter(entry => entry.initiatorType === 'script' && entry.renderBlockingStatus === 'blocking').length;
-  setTimeout(() => done({shift, paint: paint ? paint.startTime : null, blocking}), 300);
+  setTimeout(() => done({shift, blocking}), 300);
 })"""
 
 

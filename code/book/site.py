@@ -32,9 +32,7 @@ def assets(tree: Tree, site: Path) -> None:
     (target / "book.css").write_text(stylesheet(tree), encoding="utf-8")
     for path in (*(tree.root / "assets" / "js").glob("*.js"), *(tree.root / "assets" / "icons").iterdir()):
         shutil.copy(path, target / path.name)
-    live = tree.root / "assets" / "js" / "live"
-    if live.is_dir():
-        shutil.copytree(live, target / "live")
+    shutil.copytree(tree.root / "assets" / "js" / "live", target / "live")
     # Without this file GitHub Pages drops folders whose names begin with an underscore.
     (site / ".nojekyll").touch()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .cache_watch import CacheRound, Moment
+from .cache_watch import CacheRound
 from .figures import ACCENT, ACCEPT, INK, LINE, MARGIN, MUTED, WIDTH, Figure, document, text_at
 from .language import check_language
 

@@ -107,15 +107,20 @@ def _chain(
     return candidates
 
 
+def random_model(config: ModelConfig, seed: int = 0, dtype: torch.dtype = torch.float64, spread: float = 0.7) -> MTPLanguageModel:
+    """A model with every parameter random, norm weights and biases too, so that none can be left out unnoticed."""
+    generator = torch.Generator().manual_seed(seed)
+    model = MTPLanguageModel(config).to(dtype).eval().requires_grad_(False)
+    for name, parameter in model.named_parameters():
+        noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64).to(dtype)
+        parameter.copy_(1 + 0.2 * noise if "norm" in name else spread * noise)
+    return model
+
+
 @cache
 def tiny_engine() -> Engine:
     """A model of random parameters, so small that checks take no time."""
-    generator = torch.Generator().manual_seed(0)
-    model = MTPLanguageModel(TINY).double().eval().requires_grad_(False)
-    for name, parameter in model.named_parameters():
-        noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-        parameter.copy_(1 + 0.2 * noise if "norm" in name else 0.7 * noise)
-    return Engine(model)
+    return Engine(random_model(TINY))
 
 
 @torch.inference_mode()
