@@ -37,7 +37,9 @@ class KVCache:
         self.store = torch.zeros(layers, 2, rows, heads, capacity, head_dim, dtype=dtype)
         self.lengths = [0] * rows
         self.capacity = capacity
-        self._keys, self._values = self.store[:, 0].flatten(1, 2).mT, self.store[:, 1].flatten(1, 2)
+        self._both = self.store.unbind(1)
+        self._flat = self.store[:, 0].flatten(1, 2).mT, self.store[:, 1].flatten(1, 2)
+        self._written_as = self.store.permute(0, 2, 4, 1, 3, 5)
 
     def rollback(self, lengths: list[int]) -> None:
         """Forget what lies beyond `lengths`, one a row. Moves lengths only: no entry is erased or copied.
@@ -75,32 +77,36 @@ class Reservation:
     Attributes:
         start: first new position when all rows agree on it, else None.
         positions: (rows, count) new positions, when the rows differ, else None.
-        mask: added to the scores, (count, end) or (rows · heads, count, end); None when every entry may be seen.
+        mask: added to the scores, (count, end) or (rows, 1, count, end); None when every entry may be seen.
     """
 
     def __init__(self, cache: KVCache, count: int) -> None:
         self.rows, self.count = len(cache.lengths), count
         self.end = max(cache.lengths) + count
         # Views of all layers at once: a slice costs as much as a small product.
-        self._keys, self._values = cache._keys[..., : self.end].unbind(0), cache._values[:, :, : self.end].unbind(0)
-        if len(set(cache.lengths)) == 1:
+        if self.end - count == min(cache.lengths):
             self.start, self.positions = cache.lengths[0], None
-            self._targets = cache.store[..., self.start : self.end, :].permute(0, 2, 4, 1, 3, 5).unbind(0)
+            self._targets = cache._written_as.narrow(2, self.start, count).unbind(0)
             self.mask = _causal(count, self.start, cache.store.dtype) if count > 1 else None
         else:
             self.start = None
             self.positions = torch.tensor(cache.lengths)[:, None] + torch.arange(count)
-            self._targets = cache.store.permute(0, 2, 4, 1, 3, 5).unbind(0)
+            self._targets = cache._written_as.unbind(0)
             self._places = torch.arange(self.rows)[:, None].expand_as(self.positions), self.positions
             hidden = torch.arange(self.end) > self.positions[..., None]
             mask = torch.zeros(hidden.shape, dtype=cache.store.dtype).masked_fill_(hidden, float("-inf"))
-            self.mask = mask.repeat_interleave(cache.store.shape[3], dim=0)
+            self.mask = mask[:, None]
+        if self.mask is None:
+            self._keys, self._values = cache._flat[0].narrow(3, 0, self.end).unbind(0), cache._flat[1].narrow(2, 0, self.end).unbind(0)
+        else:
+            self._keys, self._values = (entries.narrow(3, 0, self.end).unbind(0) for entries in cache._both)
 
     def write(self, layer: int, keys_values: Tensor) -> tuple[Tensor, Tensor]:
         """Write (rows, count, 2, heads, head_dim) into `layer`.
 
         Returns:
-            The layer's keys (rows · heads, head_dim, end) and values (rows · heads, end, head_dim), new ones included.
+            The layer's keys and values, new ones included: each (rows, heads, end, head_dim); where every entry may be seen,
+            that is for one query a row, ready for a batched product, (rows · heads, head_dim, end) and (rows · heads, end, head_dim).
         """
         if self.positions is None:
             self._targets[layer].copy_(keys_values)

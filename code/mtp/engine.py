@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn.functional import silu
+from torch.nn.functional import embedding, scaled_dot_product_attention, silu
 
 from .cache import KVCache, Reservation
 from .model import Block, MTPLanguageModel, rotary_angles
@@ -64,15 +64,18 @@ class PackedBlock:
         qkv = torch.addmm(self.qkv_bias, self.norm(x), self.qkv).view(rows, count, 3, self.heads, -1, 2)
         qkv = torch.view_as_real(torch.view_as_complex(qkv) * turns).flatten(-2)
         keys, values = room.write(layer, qkv[:, :, 1:])
-        queries = qkv.select(2, 0).transpose(1, 2).flatten(0, 1)
-        scores = torch.bmm(queries, keys)
-        if room.mask is not None:
-            scores += room.mask
-        attended = torch.bmm(torch.softmax(scores, -1), values)
-        if count > 1:
-            attended = attended.view(rows, self.heads, count, -1).transpose(1, 2).reshape(rows * count, self.width)
-        attended = attended.view(rows * count, self.width)
+        attended = attend(qkv.select(2, 0), keys, values, room.mask).view(rows * count, self.width)
         return self.finish(x, attended, self.out, self.norm.floor, self.gate, self.up, self.down)
+
+
+def attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
+    """Attention of scaled queries (rows, count, heads, head_dim) over what `Reservation.write` returns; as many numbers, contiguous."""
+    if mask is None:
+        # One query a row: three calls are less work than the fused one.
+        queries = queries.reshape(len(keys), 1, -1)
+        return torch.bmm(torch.softmax(torch.bmm(queries, keys), -1), values)
+    attended = scaled_dot_product_attention(queries.transpose(1, 2), keys, values, attn_mask=mask, scale=1.0)
+    return attended.transpose(1, 2).contiguous()
 
 
 def finish(x: Tensor, attended: Tensor, out: Tensor, floor: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
@@ -135,7 +138,7 @@ class Engine:
         """Read tokens (B, T) after what `cache` holds; returns their states before the final norm, (B, T, D)."""
         room = cache.reserve(tokens.shape[1])
         turns = self._turns_at(room)
-        x = self.embedding[tokens.flatten()]
+        x = embedding(tokens.flatten(), self.embedding)
         for layer, block in enumerate(self.blocks):
             x = block(x, layer, turns, room)
         return x.view(*tokens.shape, -1)
@@ -155,11 +158,11 @@ class Engine:
             (B, S, D), after the module's final norm.
         """
         room = cache.reserve(next_tokens.shape[1])
-        token_part = self.from_token[next_tokens.flatten()].view(*next_tokens.shape, -1)
+        token_part = embedding(next_tokens, self.from_token)
         self._leave_out_first(token_part, room)
-        x = torch.addmm(token_part.flatten(0, 1), self.norm(states).flatten(0, 1), self.from_hidden)
+        x = torch.addmm(token_part.flatten(0, 1), self.norm(states.flatten(0, 1)), self.from_hidden)
         x = self.mtp_block(x, 0, self._turns_at(room), room)
-        return (self.norm(x) * self.mtp_norm).view(*next_tokens.shape, -1)
+        return self.norm(x).mul_(self.mtp_norm).view(*next_tokens.shape, -1)
 
     def mtp_logits(self, states: Tensor) -> Tensor:
         """The draft's logits, (…, V), of states (…, D) from `mtp`."""

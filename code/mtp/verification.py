@@ -117,11 +117,8 @@ class Rule:
 
 def _entries(candidates: Sequence[int], q: Tensor | None, p: Tensor) -> tuple[list[float], list[float]]:
     """q(x) and p(x) of every candidate, read in one go."""
-    places = list(range(len(candidates)))
-    return (
-        [1.0] * len(candidates) if q is None else q[places, list(candidates)].tolist(),
-        p[places, list(candidates)].tolist(),
-    )
+    places = torch.tensor([row * p.shape[1] + token for row, token in enumerate(candidates)], dtype=torch.long)
+    return [1.0] * len(candidates) if q is None else q.take(places).tolist(), p.take(places).tolist()
 
 
 def _refuse_undrawable(candidates: Sequence[int], drafted: list[float]) -> None:
