@@ -6,8 +6,10 @@ import json
 import shutil
 
 import pytest
+import torch
 from mtp import benchmark as clock
-from mtp.benchmark import Arm, CallTimes, describe, measure, predicted_speedup, table, time_calls
+from mtp.benchmark import Arm, describe, measure, table
+from mtp.call_times import CallClock, CallTimes
 from mtp.decoding import Target, decode_mtp, decode_plain
 from mtp.metrics import Ledger
 from mtp.mtp_drafter import MTPDrafter
@@ -67,8 +69,9 @@ def test_figures_agree_with_each_other(record: dict):
 def test_prediction_is_the_cost_model():
     ledger = Ledger(rounds=10, drafted=30, accepted_per_position=[8, 6, 4], emitted=28)
     times = CallTimes(t={1: 2.0, 4: 3.0}, draft={3: 1.0})
-    assert predicted_speedup(ledger, times, "mtp", 3) == pytest.approx(2.8 * 2.0 / (3.0 + 1.0))
-    assert predicted_speedup(ledger, times, "ngram", 3) == pytest.approx(2.8 * 2.0 / 3.0)
+    assert times.predicted_speedup(ledger, "mtp", 3) == pytest.approx(2.8 * 2.0 / (3.0 + 1.0))
+    assert times.predicted_speedup(ledger, "ngram", 3) == pytest.approx(2.8 * 2.0 / 3.0)
+    assert times.round_seconds("mtp", 3) == 4.0 and times.round_seconds("mtp", 0) == 2.0
 
 
 def test_speedup_is_the_median_of_paired_ratios():
@@ -93,9 +96,25 @@ def test_arms_are_interleaved_and_turned(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_call_times_leave_the_caches_as_they_were():
-    times = time_calls(tiny_target(), 0.0, samples=3)
+    clock = CallClock(tiny_target(), 0.0)
+    with pytest.raises(ValueError, match="no call has been timed"):
+        clock.times()
+    before = clock.session.cache.lengths, [states.clone() for states in clock.pending]
+    for _ in range(3):
+        clock.sample()
+    assert clock.session.cache.lengths == before[0]
+    assert all(map(torch.equal, clock.pending, before[1]))
+    times = clock.times()
     assert set(times.t) == {1, 2, 3, 4, 5} and set(times.draft) == {1, 2, 3, 4}
     assert all(value > 0 for value in [*times.t.values(), *times.draft.values()])
+    assert all(len(seconds) == 3 for seconds in [*clock.t.values(), *clock.draft.values()])
+
+
+def test_calls_are_timed_between_the_texts():
+    target = tiny_target()
+    clock, arms = CallClock(target, 0.0), [Arm("plain", 0, 0.0), Arm("mtp", 2, 0.0, MTPDrafter)]
+    measure(target, arms, [[1, 2], [3, 4]], 2, 8, progress=False, calls=clock)
+    assert len(clock.t[1]) == 2 * 2 * len(arms)
 
 
 def test_table_names_every_run(record: dict):

@@ -5,8 +5,8 @@ through every arm before the next prompt (interleaved, the order turned each tim
 speed-up is the median over repeats of the paired ratio to plain decoding in the same repeat. The clock runs after the first token;
 the prompt is reported apart, as time to first token. Greedy outputs are compared token by token.
 
-The prediction beside each figure is (1 + Σ survival) · t(1) / (t_draft + t(k+1)), its times measured apart from the loops, in the same
-repeats: what the measured speed-up lacks is the loop's own overhead.
+The prediction beside each figure is that of `mtp.call_times`, whose calls are timed between the texts of the same repeats: what the
+measured speed-up lacks is the loop's own overhead.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from .decoding import Decoded, Session, Target, decode, decode_plain, open_session
+from .call_times import CallClock, CallTimes
+from .decoding import Decoded, Target, decode, decode_plain
 from .lookups import PromptLookup
 from .metrics import Ledger
 from .mtp_drafter import MTPDrafter
 from .proposal import Drafter
 
 SAMPLING = 0.8
-TEXT_LENGTH = 64  # positions in the caches when single calls are timed
 
 
 @dataclass
@@ -84,6 +84,10 @@ class Arm:
         """Speed over that of `plain` in the same repeat."""
         return [mine / theirs for mine, theirs in zip(self.speeds, plain.speeds)]
 
+    def speedup(self, plain: Arm) -> float:
+        """Median of `ratios`."""
+        return statistics.median(self.ratios(plain))
+
     def round_seconds(self) -> dict[str, float]:
         """Mean seconds of a round: drafting, verification, and the loop round them."""
         rounds = self.ledger.rounds
@@ -92,9 +96,15 @@ class Arm:
 
 
 def measure(
-    target: Target, arms: list[Arm], prompts: list[list[int]], repeats: int, new_tokens: int, progress: bool = True
+    target: Target,
+    arms: list[Arm],
+    prompts: list[list[int]],
+    repeats: int,
+    new_tokens: int,
+    progress: bool = True,
+    calls: CallClock | None = None,
 ) -> None:
-    """Run every arm on every prompt, `repeats` times, interleaved."""
+    """Run every arm on every prompt, `repeats` times, interleaved; `calls` is asked for a sample before each text."""
     for arm in arms:
         arm.run(target, prompts[0], 0, min(new_tokens, 16))
     with tqdm(total=repeats * len(prompts) * len(arms), unit="text", disable=not progress) as bar:
@@ -105,6 +115,8 @@ def measure(
             for index, prompt in enumerate(prompts):
                 turn = (repeat + index) % len(arms)
                 for arm in arms[turn:] + arms[:turn]:
+                    if calls is not None:
+                        calls.sample()
                     arm.add(index, arm.run(target, prompt, 1000 * repeat + index, new_tokens))
                     bar.update()
 
@@ -116,59 +128,6 @@ def choose_k(
     arms = [Arm("", k, temperature, drafter) for k in range(1, 5)]
     measure(target, arms, prompts, 1, new_tokens, progress=False)
     return min(arms, key=lambda arm: arm.seconds[0] / arm.tokens[0]).k
-
-
-@dataclass
-class CallTimes:
-    """Medians of single calls at batch 1, in seconds: t[n] of the trunk with its head on n positions, draft[k] of k candidates."""
-
-    t: dict[int, float]
-    draft: dict[int, float]
-
-
-def _session(target: Target, temperature: float, rows: int = 1) -> Session:
-    generator = torch.Generator().manual_seed(0)
-    prompts = torch.randint(target.engine.config.vocab_size, (rows, TEXT_LENGTH), generator=generator).tolist()
-    return open_session(target, prompts, 8, temperature, None, None, 0, (), 16, None)
-
-
-@torch.inference_mode()
-def time_calls(target: Target, temperature: float, samples: int = 40, rows: int = 1) -> CallTimes:
-    """Time the calls a round is made of, interleaved; drafting is timed as it is in a round, with two states pending."""
-    session, drafter = _session(target, temperature, rows), MTPDrafter()
-    drafter.start(session)
-    first = session.sample(session.prefill(None, drafter))
-    for row, token in enumerate(first):
-        session.emit(row, [token])
-    pending = [states[-2:] for states in session.pending]
-    drafter.propose(session, [1] * rows)
-    kept = [length - 2 for length in drafter.cache.lengths]
-    t: dict[int, list[float]] = {count: [] for count in range(1, 6)}
-    draft: dict[int, list[float]] = {count: [] for count in range(1, 5)}
-    base = session.cache.lengths
-    for _ in range(samples):
-        for count in t:
-            tokens = torch.zeros(rows, count, dtype=torch.long)
-            began = time.perf_counter()
-            target.engine.logits(target.engine.trunk(tokens, session.cache))
-            t[count].append(time.perf_counter() - began)
-            session.cache.rollback(base)
-        for count in draft:
-            drafter.cache.rollback(kept)
-            session.pending = pending
-            began = time.perf_counter()
-            drafter.propose(session, [count] * rows)
-            draft[count].append(time.perf_counter() - began)
-    return CallTimes(
-        {count: statistics.median(values) for count, values in t.items()},
-        {count: statistics.median(values) for count, values in draft.items()},
-    )
-
-
-def predicted_speedup(ledger: Ledger, times: CallTimes, drafter: str, k: int) -> float:
-    """(1 + Σ survival) · t(1) / (t_draft + t(k+1)); lookups draft for nothing."""
-    drafting = times.draft[k] if drafter == "mtp" else 0.0
-    return ledger.mean_acceptance_length * times.t[1] / (drafting + times.t[k + 1])
 
 
 def describe(arm: Arm, plain: Arm, times: CallTimes) -> dict[str, Any]:
@@ -188,9 +147,9 @@ def describe(arm: Arm, plain: Arm, times: CallTimes) -> dict[str, Any]:
         "ttft_ms": 1e3 * statistics.median(arm.ttft),
         "tpot_p50_ms": 1e3 * statistics.median(tpot),
         "tpot_p99_ms": 1e3 * tpot[min(int(0.99 * len(tpot)), len(tpot) - 1)],
-        "speedup": statistics.median(ratios),
+        "speedup": arm.speedup(plain),
         "speedup_spread": [min(ratios), max(ratios)],
-        "predicted_speedup": predicted_speedup(arm.ledger, times, arm.drafter, arm.k) if speculative else 1.0,
+        "predicted_speedup": times.predicted_speedup(arm.ledger, arm.drafter, arm.k) if speculative else 1.0,
         "tokens_per_round": arm.ledger.emitted_per_round if speculative else 1.0,
         "acceptance_rate": arm.ledger.acceptance_rate,
         "mean_acceptance_length": arm.ledger.mean_acceptance_length if speculative else 1.0,
@@ -230,13 +189,9 @@ def benchmark(
     calls: dict[str, Any] = {}
     for temperature in (0.0, SAMPLING):
         arms = arms_for(target, temperature, tune, new_tokens)
-        before = time_calls(target, temperature)
-        measure(target, arms, test, repeats, new_tokens, progress)
-        after = time_calls(target, temperature)
-        times = CallTimes(
-            {n: (before.t[n] + after.t[n]) / 2 for n in before.t},
-            {n: (before.draft[n] + after.draft[n]) / 2 for n in before.draft},
-        )
+        clock = CallClock(target, temperature)
+        measure(target, arms, test, repeats, new_tokens, progress, clock)
+        times = clock.times()
         runs += [describe(arm, arms[0], times) for arm in arms]
         calls[str(temperature)] = {
             "t_ms": {str(count): 1e3 * value for count, value in times.t.items()},

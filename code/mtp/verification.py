@@ -78,7 +78,7 @@ def residual(q: Tensor, p: Tensor) -> Tensor:
 
 def _left_over(weight: float, q: Tensor, p: Tensor) -> Tensor:
     """max(weight · p - q, 0). Rounding alone can reject where it has no mass; p itself is what is left then."""
-    rest = (weight * p - q).clamp(min=0)
+    rest = torch.relu(p - q if weight == 1 else weight * p - q)
     return rest if bool(rest.any()) else p
 
 
