@@ -1,4 +1,4 @@
-"""Fixtures that the tests of the built book share: one build, one server, one browser a session."""
+"""Fixtures that the tests of the built book share: one build for all workers, one server and one browser for each."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -35,6 +37,21 @@ def copy_tree(target: Path) -> Path:
     return target
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker hands its part of the table of mutants to the process that prints it."""
+    from mutants import KILLS
+
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["kills"] = KILLS
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    from mutants import KILLS
+
+    KILLS.extend(getattr(node, "workeroutput", {}).get("kills", []))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print which check killed which mutant (see mutants.py)."""
     from mutants import KILLS
@@ -50,10 +67,33 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def site() -> Path:
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], None]], Path]:
+    """`once(name, make)` calls `make(folder)` in the first worker that asks; the others wait for it. Returns the folder, one for all."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def run(name: str, make: Callable[[Path], None]) -> Path:
+        folder, made = shared / name, shared / f"{name}.made"
+        with FileLock(shared / f"{name}.lock"):
+            if not made.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                make(folder)
+                made.touch()
+        return folder
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def site(once: Callable[..., Path]) -> Path:
     """The built site of this tree."""
-    done = run_book(ROOT, "build")
-    assert done.returncode == 0, done.stdout + done.stderr
+
+    def build(_: Path) -> None:
+        done = run_book(ROOT, "build")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    once("site", build)
     return ROOT / "_build" / "site"
 
 
@@ -67,16 +107,19 @@ PUBLISHED = {
 
 
 @pytest.fixture(scope="session")
-def published_site(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def published_site(site: Path, once: Callable[..., Path]) -> Path:
     """The site as a deployment builds it, with a public address."""
-    root = copy_tree(tmp_path_factory.mktemp("published") / "book")
-    # The cells were executed for `site` already, and the editor was bundled.
-    for name in ("cells", "live"):
-        if (ROOT / "_build" / name).is_dir():
-            shutil.copytree(ROOT / "_build" / name, root / "_build" / name)
-    done = run_book(root, "build", "--hurry", **PUBLISHED)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return root / "_build" / "site"
+
+    def build(folder: Path) -> None:
+        root = copy_tree(folder / "book")
+        # The cells were executed for `site` already, and the editor was bundled.
+        for name in ("cells", "live"):
+            if (ROOT / "_build" / name).is_dir():
+                shutil.copytree(ROOT / "_build" / name, root / "_build" / name)
+        done = run_book(root, "build", "--hurry", **PUBLISHED)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return once("published", build) / "book" / "_build" / "site"
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
