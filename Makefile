@@ -19,7 +19,7 @@ book: environment ## execute all cells and build both languages into _build/site
 	@$(VENV_PYTHON) -m book build
 
 test: environment ## run every test
-	@$(VENV_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile
+	@$(VENV_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadgroup
 
 test-launch: environment ## run the published notebooks in a real JupyterLab (minutes; makes an environment from binder/)
 	@$(VENV_PYTHON) -m pytest -m launch

@@ -37,6 +37,13 @@ def copy_tree(target: Path) -> Path:
     return target
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Side by side, a worker takes whole files; everything in a browser is one worker's, since two browsers slow each other down."""
+    for item in items:
+        in_browser = {"browser", "server"} & set(getattr(item, "fixturenames", ()))
+        item.add_marker(pytest.mark.xdist_group("browser" if in_browser else item.path.stem))
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker hands its part of the table of mutants to the process that prints it."""
     from mutants import KILLS

@@ -103,9 +103,9 @@ WRONG = [
 
 def test_wrong_solutions_are_reported_by_mechanism_and_the_right_one_passes(browser: Any, served_below: str, language: str) -> None:
     with exercise(browser, f"{served_below}/{language}/exercise.html") as (opened, main):
+        assert re.search(r"\b5\.\d MB", main.status.inner_text())
         asked = [url for url in opened.requests if "/assets/live/" in url or "/pyodide/" in url]
         assert [url.rsplit("/", 1)[1] for url in asked] == ["run-here.js"], "loaded before it was asked for"
-        assert re.search(r"\b5\.\d MB", main.status.inner_text())
         main.open()
         started = time.monotonic()
         main.run()
