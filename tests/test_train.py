@@ -15,11 +15,11 @@ from mtp.checkpoint import load_checkpoint
 from mtp.data import Corpus, load_corpus
 from mtp.decoding import Target, decode_mtp
 from mtp.model import ModelConfig, MTPLanguageModel
-from mtp.train import Training, TrainingPlan, batch_of, joint_loss, module_loss, orthogonalise, own_texts
+from mtp.train import TEMPERATURES, Texts, Training, TrainingPlan, batch_of, drafting_loss, joint_loss, orthogonalise, own_texts
 from tiny import TINY, random_tokens, tiny_model
 
 OWN = {"own_batches": 2, "own_rows": 4, "beginning": 4}
-PLAN = TrainingPlan(steps=40, module_steps=20, own_steps=10, **OWN, batch=4, length=16, warm_up=4)
+PLAN = TrainingPlan(steps=40, own_steps=20, **OWN, batch=4, length=16, warm_up=4)
 
 
 def pattern(length: int = 4000) -> torch.Tensor:
@@ -40,23 +40,33 @@ def test_joint_loss_weighs_the_mean_over_depths():
     assert total.item() == pytest.approx(parts[0] + 0.3 * sum(parts[1:]) / 3, abs=1e-12)
 
 
-def test_module_loss_is_the_cross_entropy_against_the_target():
-    """By hand for one slot: slot i at depth d stands against p of position i + d."""
-    model, text = tiny_model(), random_tokens(1, 6)
-    _, parts = module_loss(model, text, 2)
-    hidden = model.hidden(text[:, :-1])
-    p = torch.softmax(model.logits(hidden), -1)[0]
-    states = model.mtp_states(hidden, text[:, 1:], 2)
-    for depth, state in enumerate(states, start=1):
-        logs = torch.log_softmax(model.lm_head(state), -1)[0]
-        by_hand = sum(-(p[slot + depth] * logs[slot]).sum().item() for slot in range(5 - depth)) / (5 - depth)
-        assert parts[depth - 1] == pytest.approx(by_hand, abs=1e-12)
+def test_drafting_loss_is_the_share_of_candidates_refused():
+    """Number by number: slot i at depth d stands against p of position i + d; a candidate counts if all before it were accepted."""
+    model, tokens = tiny_model(), random_tokens(1, 7)
+    hidden = model.hidden(tokens[:, :-1])
+    total, parts = drafting_loss(model, Texts(tokens, hidden.detach()), 2, 0.5)
+    p, states = model.logits(hidden)[0], model.mtp_states(hidden, tokens[:, 1:], 2)
+    accepted, refused, imitation = [], {1: [], 2: []}, []
+    for slot in range(4):
+        for heat in TEMPERATURES:
+            survival = 1.0
+            for depth, state in enumerate(states, start=1):
+                wanted, drafted = p[slot + depth] / heat, model.lm_head(state[0, slot]) / heat
+                pairs = zip(torch.softmax(wanted, 0).tolist(), torch.softmax(drafted, 0).tolist())
+                overlap = sum(min(pair) for pair in pairs)
+                survival *= overlap
+                accepted.append(survival)
+                refused[depth].append(1 - overlap)
+        for depth, state in enumerate(states, start=1):
+            log_q = torch.log_softmax(model.lm_head(state[0, slot]), 0)
+            imitation.append(-(torch.softmax(p[slot + depth], 0) * log_q).sum().item())
+    by_hand = 1 - sum(accepted) / len(accepted) + 0.5 * sum(imitation) / len(imitation)
+    assert total.item() == pytest.approx(by_hand, abs=1e-12)
+    assert parts == pytest.approx([sum(shares) / len(shares) for shares in refused.values()], abs=1e-12)
 
 
 def test_module_phase_leaves_the_trunk_alone():
-    training = Training(
-        TINY, TrainingPlan(steps=2, module_steps=3, own_steps=2, **OWN, batch=2, length=12, warm_up=1), pattern()
-    )
+    training = Training(TINY, TrainingPlan(steps=2, own_steps=5, **OWN, batch=2, length=12, warm_up=1), pattern())
     for _ in range(2):
         training.step()
     before = {name: value.clone() for name, value in training.model.state_dict().items()}
@@ -73,11 +83,12 @@ def test_training_learns_at_every_depth():
     first, joint, last = training.losses[0], training.losses[PLAN.steps - 1], training.losses[-1]
     assert all(loss > 2.0 for loss in first)
     assert all(loss < 1.2 for loss in joint), joint
-    assert len(last) == PLAN.module_depth and all(loss < 1.2 for loss in last), last
+    before = training.losses[PLAN.steps]
+    assert len(last) == PLAN.own_depth and all(now < then for now, then in zip(last, before)), (before, last)
 
 
 def test_resumed_training_ends_where_an_unbroken_one_does(tmp_path: Path):
-    plan = TrainingPlan(steps=5, module_steps=3, own_steps=3, **OWN, batch=2, length=12, warm_up=2)
+    plan = TrainingPlan(steps=5, own_steps=6, **OWN, batch=2, length=12, warm_up=2)
     whole = Training(TINY, plan, pattern())
     for _ in range(11):
         whole.step()
@@ -97,10 +108,11 @@ def test_resumed_training_ends_where_an_unbroken_one_does(tmp_path: Path):
 def test_own_texts_are_the_targets():
     """Greedy batches first: what follows each beginning is what the target says."""
     training = Training(TINY, PLAN, pattern())
-    rows = own_texts(training.model, training.stream, PLAN).view(-1, PLAN.length)
-    assert len(rows) == OWN["own_batches"] * OWN["own_rows"]
-    for row in rows[: OWN["own_rows"]]:
-        assert row[4:].tolist() == greedy_continuation(training.model, row[:4].tolist(), PLAN.length - 4)
+    texts = own_texts(training.model, training.stream, PLAN)
+    assert texts.tokens.shape == (OWN["own_batches"] * OWN["own_rows"], PLAN.length + 1)
+    for row in texts.tokens[: OWN["own_rows"]]:
+        assert row[4:].tolist() == greedy_continuation(training.model, row[:4].tolist(), PLAN.length - 3)
+    assert torch.equal(texts.hidden, training.model.hidden(texts.tokens[:, :-1]))
 
 
 def test_state_of_another_plan_is_refused(tmp_path: Path):
@@ -110,12 +122,12 @@ def test_state_of_another_plan_is_refused(tmp_path: Path):
 
 
 def test_rates():
-    rates = [PLAN.rate(step) for step in range(70)]
-    assert rates[0] == rates[40] == rates[60] == pytest.approx(0.25)
+    rates = [PLAN.rate(step) for step in range(60)]
+    assert rates[0] == rates[40] == pytest.approx(0.25)
     assert rates[4:20] == [1.0] * 16
-    assert rates[39] == pytest.approx(2 / 40) and rates[59] == pytest.approx(2 / 20) and rates[69] == pytest.approx(2 / 10)
+    assert rates[39] == pytest.approx(2 / 40) and rates[59] == pytest.approx(2 / 20)
     with pytest.raises(ValueError, match="beyond the plan"):
-        PLAN.rate(70)
+        PLAN.rate(60)
 
 
 def test_batches_depend_on_seed_and_step_only():
@@ -187,8 +199,6 @@ def test_one_command_writes_a_whole_checkpoint(monkeypatch, tmp_path: Path, caps
         str(tmp_path / "out"),
         "--steps",
         "6",
-        "--module-steps",
-        "4",
         "--own-steps",
         "3",
         "--vocab-size",

@@ -34,8 +34,8 @@ class ModelConfig:
 
     vocab_size: int = 512
     hidden_size: int = 96
-    intermediate_size: int = 256
-    num_hidden_layers: int = 16
+    intermediate_size: int = 160
+    num_hidden_layers: int = 24
     num_attention_heads: int = 3
     num_nextn_predict_layers: int = 1
     max_position_embeddings: int = 1024

@@ -1,11 +1,12 @@
 """Rebuild a checkpoint from its corpus: `python -m mtp.train --language en --out FOLDER`.
 
-Three phases with one clock:
+Two phases:
 
 1. trunk and MTP module together: next-token loss plus 0.3 times the mean over depths of the MTP loss (DeepSeek-V3, section 2.2),
    the module unrolled the way decoding reuses it;
-2. the module alone, against the frozen trunk's own distributions: what verification compares it with;
-3. the same on texts that the target has written itself, greedy and sampled: where it will draft (as FastMTP does, arXiv 2509.18362).
+2. the module alone, on texts that the frozen target has written itself (where it will draft, as FastMTP does, arXiv 2509.18362), for
+   what verification counts: the candidates of a round that are accepted. Σ min(p, q) as a loss is DistillSpec's (arXiv 2310.08461),
+   its product over the candidates is their survival.
 
 Matrices are trained by Muon (Jordan et al. 2024), the rest by AdamW. The state is written every few steps: the same command goes on
 where it was stopped, and ends with the same parameters as a run that was not stopped.
@@ -20,6 +21,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -34,25 +36,27 @@ from .lookups import NGramTable
 from .model import ModelConfig, MTPLanguageModel
 
 NGRAM_ENTRIES = 60_000
+# Of the second phase. The lower temperature stands for greedy drafting, where Σ min(p, q) has no gradient.
+TEMPERATURES = (0.25, 0.8)
 
 
 @dataclass(frozen=True)
 class TrainingPlan:
     """What a run depends on beside its corpus."""
 
-    steps: int = 1100
-    module_steps: int = 400
-    own_steps: int = 400
+    steps: int = 1000
+    own_steps: int = 900
     depth: int = 3
-    module_depth: int = 4
+    own_depth: int = 4
     mtp_weight: float = 0.3
+    imitation_weight: float = 0.05
     batch: int = 8
     length: int = 256
     warm_up: int = 50
     matrix_rate: float = 0.02
     other_rate: float = 3e-3
     beginning: int = 16
-    own_batches: int = 6
+    own_batches: int = 10
     own_rows: int = 128
     seed: int = 0
 
@@ -65,8 +69,8 @@ class TrainingPlan:
         raise ValueError(f"step={step!r} lies beyond the plan, {self.phases}")
 
     @property
-    def phases(self) -> tuple[int, int, int]:
-        return self.steps, self.module_steps, self.own_steps
+    def phases(self) -> tuple[int, int]:
+        return self.steps, self.own_steps
 
 
 def batch_of(stream: Tensor, plan: TrainingPlan, step: int) -> Tensor:
@@ -98,18 +102,40 @@ def joint_loss(model: MTPLanguageModel, tokens: Tensor, depth: int, mtp_weight: 
     return total, [loss.item() for loss in losses]
 
 
-def module_loss(model: MTPLanguageModel, tokens: Tensor, depth: int) -> tuple[Tensor, list[float]]:
-    """Mean over depths of the cross-entropy of the module against the frozen target's distribution of the same token."""
+class Texts(NamedTuple):
+    """Texts and what the frozen trunk makes of them: tokens (B, T+1), hidden (B, T, D)."""
+
+    tokens: Tensor
+    hidden: Tensor
+
+
+def drafting_loss(model: MTPLanguageModel, texts: Texts, depth: int, imitation_weight: float) -> tuple[Tensor, list[float]]:
+    """Share of a round's `depth` candidates that the target is expected to refuse, mean over slots and `TEMPERATURES`.
+
+    A little cross-entropy against the target keeps what has been learnt where p and q hardly overlap and the share says nothing.
+
+    Returns:
+        The loss, and for each depth the probability of being refused once all before have been accepted.
+    """
+    p, q = target_and_draft(model, texts, depth)
+    imitation = F.cross_entropy(q.flatten(0, -2), torch.softmax(p, dim=-1).flatten(0, -2))
+    overlaps = torch.stack(
+        [torch.minimum(torch.softmax(p / heat, -1), torch.softmax(q / heat, -1)).sum(-1) for heat in TEMPERATURES]
+    )
+    survival = overlaps.cumprod(1)
+    total = 1 - survival.mean() + imitation_weight * imitation
+    return total, (1 - overlaps).mean(dim=(0, 2, 3)).tolist()
+
+
+def target_and_draft(model: MTPLanguageModel, texts: Texts, depth: int) -> tuple[Tensor, Tensor]:
+    """Logits of both models for the same tokens, (depth, B, T-depth, V) each; those of the target without a gradient."""
+    slots = texts.hidden.shape[1] - depth
     with torch.no_grad():
-        hidden = model.hidden(tokens[:, :-1])
-        target = torch.softmax(model.logits(hidden), dim=-1)
-    losses = []
-    for index, state in enumerate(model.mtp_states(hidden, tokens[:, 1:], depth), start=1):
-        # Slot i at depth d predicts token i+d+1, whose distribution the trunk gives at position i+d.
-        wanted = target[:, index:]
-        draft = model.lm_head(state[:, : wanted.shape[1]])
-        losses.append(F.cross_entropy(draft.flatten(0, 1), wanted.flatten(0, 1)))
-    return torch.stack(losses).mean(), [loss.item() for loss in losses]
+        target = model.logits(texts.hidden)
+    # Slot i at depth d predicts token i+d+1, whose distribution the trunk gives at position i+d.
+    p = torch.stack([target[:, index : index + slots] for index in range(1, depth + 1)])
+    states = model.mtp_states(texts.hidden, texts.tokens[:, 1:], depth)
+    return p, torch.stack([model.lm_head(state[:, :slots]) for state in states])
 
 
 class Muon(torch.optim.Optimizer):
@@ -161,11 +187,11 @@ def optimisers(model: MTPLanguageModel, plan: TrainingPlan) -> list[torch.optim.
     ]
 
 
-def own_texts(model: MTPLanguageModel, stream: Tensor, plan: TrainingPlan) -> Tensor:
-    """Texts that the target writes after beginnings from `stream`, one half greedily and one half at temperature 0.8, in one row."""
+def own_texts(model: MTPLanguageModel, stream: Tensor, plan: TrainingPlan) -> Texts:
+    """Texts that the target writes after beginnings from `stream`, one half greedily and one half at temperature 0.8."""
     target, generator = Target(model), torch.Generator().manual_seed(plan.seed)
-    new_tokens = plan.length - plan.beginning
-    rows: list[int] = []
+    new_tokens = plan.length + 1 - plan.beginning
+    rows: list[list[int]] = []
     for number in range(plan.own_batches):
         starts = torch.randint(len(stream) - plan.beginning, (plan.own_rows,), generator=generator).tolist()
         prompts = [stream[start : start + plan.beginning].tolist() for start in starts]
@@ -173,8 +199,18 @@ def own_texts(model: MTPLanguageModel, stream: Tensor, plan: TrainingPlan) -> Te
         texts = decode_plain(
             target, prompts, temperature=temperature, seed=plan.own_rows * number, stop=(), max_new_tokens=new_tokens
         )
-        rows += [token for prompt, text in zip(prompts, texts) for token in [*prompt, *text.tokens]]
-    return torch.tensor(rows)
+        rows += [[*prompt, *text.tokens] for prompt, text in zip(prompts, texts)]
+    tokens = torch.tensor(rows)
+    with torch.no_grad():
+        hidden = torch.cat([model.hidden(part[:, :-1]) for part in tokens.split(plan.batch)])
+    return Texts(tokens, hidden)
+
+
+def own_batch(texts: Texts, plan: TrainingPlan, step: int) -> Texts:
+    """`batch` of the texts; depends on seed and step only."""
+    generator = torch.Generator().manual_seed(plan.seed * 1_000_003 + step)
+    chosen = torch.randint(len(texts.tokens), (plan.batch,), generator=generator)
+    return Texts(texts.tokens[chosen], texts.hidden[chosen])
 
 
 class Training:
@@ -186,24 +222,23 @@ class Training:
         self.model = initialise(MTPLanguageModel(config))
         self.optimisers = optimisers(self.model, plan)
         self.losses: list[list[float]] = []
-        self._own: Tensor | None = None
+        self._own: Texts | None = None
 
     @property
     def total(self) -> int:
         return sum(self.plan.phases)
 
     def step(self) -> list[float]:
-        """One update; returns the losses: next token (first phase only), then one per depth."""
+        """One update; returns next-token loss and a loss per depth in the first phase, a share refused per depth in the second."""
         plan, joint = self.plan, self.done < self.plan.steps
         for parameter in self.model.parameters():
             parameter.requires_grad_(joint)
         self.model.model.mtp_layers.requires_grad_(True)
-        tokens = batch_of(self._stream(), plan, self.done)
-        loss, parts = (
-            joint_loss(self.model, tokens, plan.depth, plan.mtp_weight)
-            if joint
-            else module_loss(self.model, tokens, plan.module_depth)
-        )
+        if joint:
+            loss, parts = joint_loss(self.model, batch_of(self.stream, plan, self.done), plan.depth, plan.mtp_weight)
+        else:
+            texts = own_batch(self.own, plan, self.done)
+            loss, parts = drafting_loss(self.model, texts, plan.own_depth, plan.imitation_weight)
         for optimiser in self.optimisers:
             optimiser.zero_grad(set_to_none=True)
         loss.backward()
@@ -216,10 +251,9 @@ class Training:
         self.losses.append(parts)
         return parts
 
-    def _stream(self) -> Tensor:
-        """What this step reads. The target's own texts follow from plan and trunk, so a resumed run writes the same ones again."""
-        if self.done < self.total - self.plan.own_steps:
-            return self.stream
+    @property
+    def own(self) -> Texts:
+        """The target's own texts. They follow from plan and trunk, so a resumed run writes the same ones again."""
         if self._own is None:
             self._own = own_texts(self.model, self.stream, self.plan)
         return self._own
@@ -276,7 +310,7 @@ def encode_stream(tokenizer: Tokenizer, documents: list[str]) -> Tensor:
 def evaluate(model: MTPLanguageModel, stream: Tensor, plan: TrainingPlan, batches: int = 8) -> list[float]:
     """Losses on a held-out stream, nats a token: next token, then one per depth."""
     with torch.no_grad():
-        parts = [joint_loss(model, batch_of(stream, plan, step), plan.module_depth, 0.0)[1] for step in range(batches)]
+        parts = [joint_loss(model, batch_of(stream, plan, step), plan.own_depth, 0.0)[1] for step in range(batches)]
     return torch.tensor(parts).mean(0).tolist()
 
 
@@ -328,16 +362,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--language", choices=["en", "zh"], required=True)
     parser.add_argument("--out", type=Path, required=True, help="folder of the checkpoint; a state in it is resumed")
     parser.add_argument("--steps", type=int, default=defaults.steps, help="steps of trunk and module together")
-    parser.add_argument("--module-steps", type=int, default=defaults.module_steps, help="steps of the module alone")
-    parser.add_argument(
-        "--own-steps", type=int, default=defaults.own_steps, help="steps of the module on the target's own texts"
-    )
+    parser.add_argument("--own-steps", type=int, default=defaults.own_steps, help="steps of the module on the target's texts")
     parser.add_argument("--vocab-size", type=int, default=512)
     parser.add_argument("--seed", type=int, default=defaults.seed)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args(arguments)
     torch.set_num_threads(options.threads)
-    plan = TrainingPlan(steps=options.steps, module_steps=options.module_steps, own_steps=options.own_steps, seed=options.seed)
+    plan = TrainingPlan(steps=options.steps, own_steps=options.own_steps, seed=options.seed)
     try:
         train(options.language, options.out, plan, options.vocab_size)
     except RuntimeError as error:
