@@ -11,7 +11,6 @@ import os
 import platform
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 
 from . import node
 from .browser import FLAGS, chromium, executable
-from .build import JUPYTER_BOOK, build_book, cache_dir, environment, run_logged
+from .build import build_book, cache_dir, environment, jupyter_book, run_logged
 from .gzip_server import serving
 from .tree import LANGUAGES, BookError, Tree, merge, read_yaml
 
@@ -81,8 +80,7 @@ def build_default(tree: Tree) -> Path:
         work = tree.build_dir / "bench" / language
         work.mkdir(parents=True, exist_ok=True)
         (work / "_config.yml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
-        command = [*(sys.executable, "-c", JUPYTER_BOOK, "build", str(tree.chapters / language)), "--config", str(work / "_config.yml")]
-        command += ["--toc", str(tree.toc_file.resolve()), "--path-output", str(work)]
+        command = jupyter_book(tree, language, work / "_config.yml", work)
         if run_logged(command, work / "build.log", environment(tree), lambda line: None):
             raise BookError(f"the default book could not be built (see {work / 'build.log'})")
         shutil.copytree(work / "_build" / "html", target / language)

@@ -122,14 +122,18 @@ def render(tree: Tree, languages: list[str]) -> None:
         forget_old_pages(tree, language)
 
 
+def jupyter_book(tree: Tree, language: str, config: Path, work: Path) -> list[str]:
+    """The command that builds one language with `config` into `work`."""
+    # A relative table of contents would be looked up in two different folders.
+    places = {"--config": config, "--toc": tree.toc_file.resolve(), "--path-output": work}
+    command = [sys.executable, "-c", JUPYTER_BOOK, "build", str(tree.chapters / language)]
+    return command + [word for option, place in places.items() for word in (option, str(place))]
+
+
 def render_language(tree: Tree, language: str, builder: str = "html") -> None:
     """Run Jupyter Book with one of Sphinx's builders; warnings are errors."""
     command = [
-        *(sys.executable, "-c", JUPYTER_BOOK, "build", str(tree.chapters / language)),
-        *("--config", str(write_config(tree, language))),
-        # A relative table of contents would be looked up in two different folders.
-        *("--toc", str(tree.toc_file.resolve())),
-        *("--path-output", str(tree.build_dir / language)),
+        *jupyter_book(tree, language, write_config(tree, language), tree.build_dir / language),
         *(() if builder == "html" else ("--builder", "custom", "--custom-builder", builder)),
         *("-W", "--keep-going", "-n"),
     ]
