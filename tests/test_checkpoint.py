@@ -123,7 +123,7 @@ class TestShipped:
         assert settings["num_nextn_predict_layers"] == 1 and settings["tie_word_embeddings"] is False
         names = load_file(SHIPPED / language / "model.safetensors")
         assert all(value.dtype == torch.float16 for value in names.values())
-        assert {"model.mtp_layers.0.input_proj.weight", "lm_head.weight", "model.layers.15.self_attn.q_proj.bias"} <= set(names)
+        assert {"model.mtp_layers.0.input_proj.weight", "lm_head.weight", "model.layers.23.self_attn.q_proj.bias"} <= set(names)
 
     def test_loads_and_its_poisoned_copy_does_not(self, language: str, tmp_path: Path):
         load_checkpoint(language)
