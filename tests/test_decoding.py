@@ -178,7 +178,7 @@ class TestShipped:
 
 
 # Tokens a round at k = 3, measured less a margin.
-ACCEPTANCE = {"en": {0.0: 2.9, 0.8: 2.5}, "zh": {0.0: 2.5, 0.8: 2.6}}
+ACCEPTANCE = {"en": {0.0: 3.1, 0.8: 2.5}, "zh": {0.0: 2.9, 0.8: 2.6}}
 
 
 class FirstForced(SeededChance):

@@ -37,6 +37,9 @@ class CallTimes:
 class CallClock:
     """Times every call once each time it is asked; the caches it uses are its own and stay as they were.
 
+    Calls come in the order of a round, since each finds the processor's caches as the one before it left them: drafting follows a
+    verification and is followed by one, a plain step follows a plain step.
+
     Args:
         rows: texts in the batch.
     """
@@ -61,16 +64,22 @@ class CallClock:
     @torch.inference_mode()
     def sample(self) -> None:
         """Time each call once."""
-        cache = self.session.cache
-        base = cache.lengths
-        for count, seconds in self.t.items():
-            tokens = torch.zeros(self.rows, count, dtype=torch.long)
-            seconds.append(_seconds(lambda tokens=tokens: self.engine.logits(self.engine.trunk(tokens, cache))))
-            cache.rollback(base)
+        self._read(1)
+        self.t[1].append(self._read(1))
         for k, seconds in self.draft.items():
+            self._read(k + 1)
             self.drafter.cache.rollback(self.drafted)
             self.session.pending = self.pending
             seconds.append(_seconds(lambda k=k: self.drafter.propose(self.session, [k] * self.rows)))
+            self.t[k + 1].append(self._read(k + 1))
+
+    def _read(self, count: int) -> float:
+        """Seconds of the trunk and its head on `count` positions."""
+        cache, tokens = self.session.cache, torch.zeros(self.rows, count, dtype=torch.long)
+        base = cache.lengths
+        seconds = _seconds(lambda: self.engine.logits(self.engine.trunk(tokens, cache)))
+        cache.rollback(base)
+        return seconds
 
     def times(self) -> CallTimes:
         """Medians of all samples so far."""
