@@ -42,6 +42,15 @@ def test_axes_end_at_round_numbers(end: float, last: str) -> None:
     assert [element.text for element in root.iter(f"{SVG}text")].count(last) == 2
 
 
+@pytest.mark.parametrize("end", [4.0, 1000.0, 40000.0])
+def test_numbers_under_the_axis_stay_inside(end: float) -> None:
+    """A digit of 14 pixels height is at most 9 wide."""
+    root = ElementTree.fromstring(draw_curves({"x": [(end, 1.0)]}, "x", "y", "en").svg)
+    numbers = [element for element in root.iter(f"{SVG}text") if element.get("text-anchor") == "middle"]
+    assert len(numbers) == 5
+    assert all(float(element.get("x", "0")) + 4.5 * len(element.text or "") <= WIDTH for element in numbers)
+
+
 @pytest.mark.parametrize("curves", [{}, {"a": []}, {"a": [(-1.0, 0.0)]}, {name: [(1.0, 1.0)] for name in "abcde"}])
 def test_what_cannot_be_drawn_is_named(curves: dict) -> None:
     with pytest.raises(ValueError, match="curves"):

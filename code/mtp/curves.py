@@ -9,6 +9,7 @@ from .figures import ACCENT, ACCEPT, INK, LINE, MUTED, REJECT, WIDTH, Figure, nu
 from .language import check_language
 
 LEFT, TOP, HEIGHT = 48.0, 16.0, 210.0
+RIGHT = 24.0  # half of the last number under the axis, five digits long, reaches into it
 # Told apart by colour and by dash, so that colour alone carries nothing.
 STYLES = ((ACCENT, ""), (REJECT, "7 4"), (ACCEPT, "2 4"), (INK, "10 3 2 3"))
 
@@ -60,14 +61,14 @@ def _round_up(value: float) -> float:
 
 
 def _place(point: tuple[float, float], x_end: float, y_end: float) -> tuple[float, float]:
-    return LEFT + point[0] / x_end * (WIDTH - LEFT - 16), TOP + HEIGHT * (1 - point[1] / y_end)
+    return LEFT + point[0] / x_end * (WIDTH - LEFT - RIGHT), TOP + HEIGHT * (1 - point[1] / y_end)
 
 
 def _axes(x_end: float, y_end: float, x_title: str, y_title: str) -> list[str]:
-    parts = [_text(LEFT, 11, y_title, colour=MUTED), _text(WIDTH - 16, TOP + HEIGHT + 38, x_title, "end", MUTED)]
+    parts = [_text(LEFT, 11, y_title, colour=MUTED), _text(WIDTH - RIGHT, TOP + HEIGHT + 38, x_title, "end", MUTED)]
     for step in range(5):
         x, y = _place((x_end * step / 4, y_end * step / 4), x_end, y_end)
-        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - 16}" y1="{y:.1f}" y2="{y:.1f}" stroke="{LINE}" stroke-opacity="0.35"/>')
+        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{LINE}" stroke-opacity="0.35"/>')
         parts.append(_text(LEFT - 7, y + 5, number(y_end * step / 4), "end", MUTED))
         parts.append(_text(x, TOP + HEIGHT + 19, number(x_end * step / 4), "middle", MUTED))
     return parts
