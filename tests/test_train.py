@@ -15,7 +15,18 @@ from mtp.checkpoint import load_checkpoint
 from mtp.data import Corpus, load_corpus
 from mtp.decoding import Target, decode_mtp
 from mtp.model import ModelConfig, MTPLanguageModel
-from mtp.train import TEMPERATURES, Texts, Training, TrainingPlan, batch_of, drafting_loss, joint_loss, orthogonalise, own_texts
+from mtp.train import (
+    TEMPERATURES,
+    Texts,
+    Training,
+    TrainingPlan,
+    batch_of,
+    drafting_loss,
+    joint_loss,
+    orthogonalise,
+    own_texts,
+    target_and_draft,
+)
 from tiny import TINY, random_tokens, tiny_model
 
 OWN = {"own_batches": 2, "own_rows": 4, "beginning": 4}
@@ -44,7 +55,7 @@ def test_drafting_loss_is_the_share_of_candidates_refused():
     """Number by number: slot i at depth d stands against p of position i + d; a candidate counts if all before it were accepted."""
     model, tokens = tiny_model(), random_tokens(1, 7)
     hidden = model.hidden(tokens[:, :-1])
-    total, parts = drafting_loss(model, Texts(tokens, hidden.detach()), 2, 0.5)
+    total, parts = drafting_loss(*target_and_draft(model, Texts(tokens, hidden.detach()), 2), 0.5)
     p, states = model.logits(hidden)[0], model.mtp_states(hidden, tokens[:, 1:], 2)
     accepted, refused, imitation = [], {1: [], 2: []}, []
     for slot in range(4):

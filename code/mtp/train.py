@@ -109,15 +109,17 @@ class Texts(NamedTuple):
     hidden: Tensor
 
 
-def drafting_loss(model: MTPLanguageModel, texts: Texts, depth: int, imitation_weight: float) -> tuple[Tensor, list[float]]:
-    """Share of a round's `depth` candidates that the target is expected to refuse, mean over slots and `TEMPERATURES`.
+def drafting_loss(p: Tensor, q: Tensor, imitation_weight: float) -> tuple[Tensor, list[float]]:
+    """Share of a round's candidates that the target is expected to refuse, mean over slots and `TEMPERATURES`.
 
     A little cross-entropy against the target keeps what has been learnt where p and q hardly overlap and the share says nothing.
+
+    Args:
+        p, q: logits of both models for the same tokens, (depth, B, slots, V).
 
     Returns:
         The loss, and for each depth the probability of being refused once all before have been accepted.
     """
-    p, q = target_and_draft(model, texts, depth)
     imitation = F.cross_entropy(q.flatten(0, -2), torch.softmax(p, dim=-1).flatten(0, -2))
     overlaps = torch.stack(
         [torch.minimum(torch.softmax(p / heat, -1), torch.softmax(q / heat, -1)).sum(-1) for heat in TEMPERATURES]
@@ -128,14 +130,19 @@ def drafting_loss(model: MTPLanguageModel, texts: Texts, depth: int, imitation_w
 
 
 def target_and_draft(model: MTPLanguageModel, texts: Texts, depth: int) -> tuple[Tensor, Tensor]:
-    """Logits of both models for the same tokens, (depth, B, T-depth, V) each; those of the target without a gradient."""
-    slots = texts.hidden.shape[1] - depth
+    """Logits of trunk and module for the same tokens, (depth, B, T-depth, V) each; those of the trunk without a gradient."""
     with torch.no_grad():
-        target = model.logits(texts.hidden)
-    # Slot i at depth d predicts token i+d+1, whose distribution the trunk gives at position i+d.
-    p = torch.stack([target[:, index : index + slots] for index in range(1, depth + 1)])
+        # Slot i at depth d predicts token i+d+1, whose distribution the trunk gives at position i+d.
+        p = by_depth(model.logits(texts.hidden), depth)
+    slots = p.shape[2]
     states = model.mtp_states(texts.hidden, texts.tokens[:, 1:], depth)
     return p, torch.stack([model.lm_head(state[:, :slots]) for state in states])
+
+
+def by_depth(logits: Tensor, depth: int) -> Tensor:
+    """(B, T, V) → (depth, B, T-depth, V): at depth d slot i stands beside position i+d."""
+    slots = logits.shape[1] - depth
+    return torch.stack([logits[:, index : index + slots] for index in range(1, depth + 1)])
 
 
 class Muon(torch.optim.Optimizer):
@@ -185,6 +192,18 @@ def optimisers(model: MTPLanguageModel, plan: TrainingPlan) -> list[torch.optim.
         Muon(matrices, lr=plan.matrix_rate),
         torch.optim.AdamW(others, lr=plan.other_rate, betas=(0.9, 0.95), weight_decay=0.0),
     ]
+
+
+def update(model: nn.Module, optimisers: list[torch.optim.Optimizer], loss: Tensor, plan: TrainingPlan, step: int) -> None:
+    """One step of Muon and AdamW, in the order of `optimisers`, at the plan's rates; the gradient is clipped to norm 1."""
+    for optimiser in optimisers:
+        optimiser.zero_grad(set_to_none=True)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_([parameter for parameter in model.parameters() if parameter.grad is not None], 1.0)
+    for optimiser, rate in zip(optimisers, (plan.matrix_rate, plan.other_rate)):
+        for group in optimiser.param_groups:
+            group["lr"] = rate * plan.rate(step)
+        optimiser.step()
 
 
 def own_texts(model: MTPLanguageModel, stream: Tensor, plan: TrainingPlan) -> Texts:
@@ -237,16 +256,9 @@ class Training:
         if joint:
             loss, parts = joint_loss(self.model, batch_of(self.stream, plan, self.done), plan.depth, plan.mtp_weight)
         else:
-            texts = own_batch(self.own, plan, self.done)
-            loss, parts = drafting_loss(self.model, texts, plan.own_depth, plan.imitation_weight)
-        for optimiser in self.optimisers:
-            optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_([p for p in self.model.parameters() if p.grad is not None], 1.0)
-        for optimiser, rate in zip(self.optimisers, (plan.matrix_rate, plan.other_rate)):
-            for group in optimiser.param_groups:
-                group["lr"] = rate * plan.rate(self.done)
-            optimiser.step()
+            p, q = target_and_draft(self.model, own_batch(self.own, plan, self.done), plan.own_depth)
+            loss, parts = drafting_loss(p, q, plan.imitation_weight)
+        update(self.model, self.optimisers, loss, plan, self.done)
         self.done += 1
         self.losses.append(parts)
         return parts
