@@ -11,9 +11,10 @@ import pytest
 import torch
 from model_checks import PROMPTS, check_exact_distribution, close, few_target
 from mtp import draft_model
-from mtp.benchmark import Arm, measure
+from mtp.benchmark import Arm, held_out_prompts, measure
+from mtp.checkpoint import SHIPPED
 from mtp.data import Corpus
-from mtp.decoding import Target, decode, decode_plain, one_round, open_session
+from mtp.decoding import Target, decode, decode_mtp, decode_plain, one_round, open_session
 from mtp.draft_model import DraftModelDrafter, train_draft_model
 from mtp.engine import Engine
 from mtp.train import Texts, TrainingPlan, own_texts
@@ -104,6 +105,18 @@ def test_the_command_writes_its_record(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert all(entry["output_equal"] for entry in record[:8]) and all(entry["output_equal"] is None for entry in record[8:])
     assert all(1 <= entry["tokens_per_round"] <= entry["k"] + 1 for entry in record)
     assert capsys.readouterr().out.count("draft_model") == 8
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_record_is_of_the_shipped_checkpoint(language: str) -> None:
+    """Tokens a round of the module follow from the checkpoint: a record of another one would differ."""
+    record = json.loads((SHIPPED / language / "draft_model.json").read_text(encoding="utf-8"))
+    assert sorted({(entry["drafter"], entry["layers"]) for entry in record}) == [("draft_model", 1), ("draft_model", 2), ("mtp", 1)]
+    assert len(record) == 24 and all(entry["output_equal"] for entry in record if entry["temperature"] == 0)
+    target, prompts = Target.load(language), held_out_prompts(language)["test"][:10]
+    own = [decode_mtp(target, [prompt], 3, stop=(), max_new_tokens=100)[0].ledger for prompt in prompts]
+    kept = next(entry for entry in record if (entry["drafter"], entry["k"], entry["temperature"]) == ("mtp", 3, 0.0))
+    assert kept["tokens_per_round"] == pytest.approx(sum(own[1:], own[0]).mean_acceptance_length, abs=0.02)
 
 
 @pytest.mark.parametrize("wrong", [["--layers", "0"], ["--steps", "1"]])
