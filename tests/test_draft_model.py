@@ -17,7 +17,7 @@ from mtp.data import Corpus
 from mtp.decoding import Target, decode, decode_mtp, decode_plain, one_round, open_session
 from mtp.draft_model import DraftModelDrafter, train_draft_model
 from mtp.engine import Engine
-from mtp.train import Texts, TrainingPlan, own_texts
+from mtp.train import TrainingPlan, own_texts
 from mtp.verification import GreedyMatch
 from tiny import TINY, tiny_model, tiny_target
 
@@ -81,7 +81,7 @@ def learnt(steps: int) -> float:
     plan = TrainingPlan(own_batches=2, own_rows=32, beginning=4, batch=8, length=24, warm_up=4, own_depth=2)
     target = tiny_target(dtype=torch.float32)
     texts = own_texts(target.engine.model, torch.arange(2000) % 13, plan)
-    assert isinstance(texts, Texts)
+    assert texts.tokens.shape == (64, 25)
     model = train_draft_model(target.engine.model, texts, 1, steps, plan, progress=False)
     prompts = texts.tokens[:16, :6].tolist()
     results = decode(target, prompts, DraftModelDrafter(Engine(model.eval())), 2, stop=(), max_new_tokens=16)
@@ -117,6 +117,20 @@ def test_the_record_is_of_the_shipped_checkpoint(language: str) -> None:
     own = [decode_mtp(target, [prompt], 3, stop=(), max_new_tokens=100)[0].ledger for prompt in prompts]
     kept = next(entry for entry in record if (entry["drafter"], entry["k"], entry["temperature"]) == ("mtp", 3, 0.0))
     assert kept["tokens_per_round"] == pytest.approx(sum(own[1:], own[0]).mean_acceptance_length, abs=0.02)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_record_says_what_the_page_says(language: str) -> None:
+    """A tie of module and one layer, more tokens a round from the module, and a second layer that does not pay."""
+    record = json.loads((SHIPPED / language / "draft_model.json").read_text(encoding="utf-8"))
+    for temperature in (0.0, 0.8):
+        arms = {(entry["drafter"], entry["layers"], entry["k"]): entry for entry in record if entry["temperature"] == temperature}
+        best = {source: max(arms[(*source, k)]["speedup"] for k in range(1, 5)) for source in (("mtp", 1), ("draft_model", 1), ("draft_model", 2))}
+        assert best["mtp", 1] == pytest.approx(best["draft_model", 1], rel=0.03)
+        assert best["draft_model", 2] < best["draft_model", 1]
+        for k in range(1, 5):
+            module, small = arms["mtp", 1, k], arms["draft_model", 1, k]
+            assert module["tokens_per_round"] > small["tokens_per_round"] and (k == 1 or module["draft_ms"] > small["draft_ms"])
 
 
 @pytest.mark.parametrize("wrong", [["--layers", "0"], ["--steps", "1"]])

@@ -95,7 +95,7 @@ def test_training_learns_at_every_depth():
     assert all(loss > 2.0 for loss in first)
     assert all(loss < 1.2 for loss in joint), joint
     before = training.losses[PLAN.steps]
-    assert len(last) == PLAN.own_depth and all(now < then for now, then in zip(last, before)), (before, last)
+    assert len(last) == PLAN.own_depth and all(now < min(then, 0.05) for now, then in zip(last, before)), (before, last)
 
 
 def test_resumed_training_ends_where_an_unbroken_one_does(tmp_path: Path):

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from .chance import draw
 from .checkpoint import END_OF_TEXT, SHIPPED, load_checkpoint
-from .engine import Engine
+from .engine import Engine, padded
 from .lookups import NGramTable, PromptLookup
 from .metrics import Ledger
 from .model import MTPLanguageModel
@@ -185,9 +185,9 @@ class Session:
         self.pending = [torch.empty(0, self.engine.width, dtype=self.engine.dtype) for _ in self.tokens]
         for start in range(0, longest, chunk):
             counts = [min(max(length - start, 0), chunk) for length in self.prompt_lengths]
-            width, base = max(counts), self.cache.lengths
-            padded = [[*tokens[start : start + count], *[0] * (width - count)] for tokens, count in zip(self.tokens, counts)]
-            states = self.engine.trunk(torch.tensor(padded), self.cache)
+            base = self.cache.lengths
+            part = [tokens[start : start + count] for tokens, count in zip(self.tokens, counts)]
+            states = self.engine.trunk(padded(part), self.cache)
             self.cache.rollback([length + count for length, count in zip(base, counts)])
             for row, count in enumerate(counts):
                 if count:
@@ -289,12 +289,9 @@ def one_round(session: Session, drafter: Drafter, k: int, rules: list[Any]) -> l
     counts = [max(min(k, session.room(row) - 1), 0) for row in range(len(session.tokens))]
     proposal = drafter.propose(session, counts)
     drafted = time.perf_counter()
-    base, width = cache.lengths, max(map(len, proposal.candidates))
-    block = [
-        [tokens[-1], *candidates, *[0] * (width - len(candidates))]
-        for tokens, candidates in zip(session.tokens, proposal.candidates)
-    ]
-    states = engine.trunk(torch.tensor(block), cache)
+    base = cache.lengths
+    block = [[tokens[-1], *candidates] for tokens, candidates in zip(session.tokens, proposal.candidates)]
+    states = engine.trunk(padded(block), cache)
     logits = engine.logits(states)
     # Greedy match looks for the largest entry only, which is the same one in the logits.
     ranks_do = all(isinstance(rule, GreedyMatch) and not rule.validate for rule in rules)

@@ -22,7 +22,7 @@ from .benchmark import SAMPLING, Arm, held_out_prompts, measure
 from .chain import ChainDrafter, last_of_each
 from .data import load_corpus
 from .decoding import Target
-from .engine import Engine
+from .engine import Engine, padded
 from .model import MTPLanguageModel
 from .mtp_drafter import MTPDrafter
 from .train import Texts, TrainingPlan, by_depth, drafting_loss, encode_stream, initialise, optimisers, own_batch, own_texts, update
@@ -63,12 +63,10 @@ class DraftModelDrafter(ChainDrafter):
         texts = session.tokens
         base = [min(len(tokens) - 1, length) for tokens, length in zip(texts, self.cache.lengths)]
         self.cache.rollback(base)
-        counts = [len(tokens) - length for tokens, length in zip(texts, base)]
-        width = max(counts)
-        unread = [[*tokens[length:], *[0] * (width - count)] for tokens, length, count in zip(texts, base, counts)]
-        states = self.engine.trunk(torch.tensor(unread), self.cache)
+        unread = [tokens[length:] for tokens, length in zip(texts, base)]
+        states = self.engine.trunk(padded(unread), self.cache)
         self.cache.rollback([len(tokens) for tokens in texts])
-        return last_of_each(states, counts)
+        return last_of_each(states, [len(tokens) for tokens in unread])
 
     def extend(self, session: Session, state: Tensor, tokens: Tensor) -> Tensor:
         return self.engine.trunk(tokens, self.cache)
@@ -82,7 +80,7 @@ def train_draft_model(
 ) -> MTPLanguageModel:
     """A model of `layers` layers that drafts for `target`; embedding and head start as the target's.
 
-    The first half of the steps imitates the target's distributions, the second half is the module's own loss.
+    The loss is the module's; in the first half of the steps imitation has full weight, for it begins without having learnt anything.
     """
     torch.manual_seed(plan.seed)
     config = replace(target.config, num_hidden_layers=layers, num_nextn_predict_layers=0)
@@ -106,8 +104,7 @@ def compare(language: str, layers: tuple[int, ...] = (1, 2), steps: int = 2000, 
     target, plan = Target.load(language), TrainingPlan()
     assert target.tokenizer is not None
     texts = own_texts(target.engine.model, encode_stream(target.tokenizer, load_corpus(language).train), plan)
-    models = {count: train_draft_model(target.engine.model, texts, count, steps, plan, progress) for count in layers}
-    engines = {count: Engine(model.eval()) for count, model in models.items()}
+    engines = {count: Engine(train_draft_model(target.engine.model, texts, count, steps, plan, progress).eval()) for count in layers}
     found = []
     for temperature in (0.0, SAMPLING):
         plain = Arm("plain", 0, temperature)
@@ -128,7 +125,7 @@ def describe(arm: Arm, layers: int, plain: Arm) -> dict[str, Any]:
         "layers": layers,
         "k": arm.k,
         "temperature": arm.temperature,
-        "tokens_per_round": round(arm.ledger.mean_acceptance_length, 3),
+        "tokens_per_round": round(arm.ledger.emitted_per_round, 3),
         "draft_ms": round(1e3 * arm.round_seconds()["draft"], 3),
         "speedup": round(arm.speedup(plain), 3),
         "output_equal": arm.outputs == plain.outputs if arm.temperature == 0 else None,

@@ -86,6 +86,12 @@ def finish(x: Tensor, attended: Tensor, out: Tensor, floor: Tensor, gate: Tensor
     return torch.addmm(x, inner, down)
 
 
+def padded(rows: list[list[int]]) -> Tensor:
+    """Rows of tokens, filled up at the end with token 0 to the longest, (B, S)."""
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[0] * (width - len(row))] for row in rows])
+
+
 class Engine:
     """Trunk and MTP module, ready to decode."""
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from .chain import ChainDrafter, last_of_each
+from .engine import padded
 
 if TYPE_CHECKING:
     from .decoding import Session
@@ -41,11 +42,8 @@ class MTPDrafter(ChainDrafter):
             states = torch.zeros(len(counts), width, session.pending[0].shape[-1], dtype=session.engine.dtype)
             for row, count in enumerate(counts):
                 states[row, :count] = session.pending[row][:count]
-        following = [
-            [*tokens[length + 1 : length + 1 + count], *[0] * (width - count)]
-            for tokens, length, count in zip(session.tokens, base, counts)
-        ]
-        out = session.engine.mtp(states, torch.tensor(following), self.cache)
+        following = [tokens[length + 1 : length + 1 + count] for tokens, length, count in zip(session.tokens, base, counts)]
+        out = session.engine.mtp(states, padded(following), self.cache)
         self.cache.rollback([length + count for length, count in zip(base, counts)])
         session.pending = [states[count:] for states, count in zip(session.pending, counts)]
         return last_of_each(out, counts)
